@@ -1,0 +1,51 @@
+# Compiler settings for every target, and how a layer and its tests are declared.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+
+find_program(SACT_CCACHE ccache)
+if(SACT_CCACHE)
+  # The sloppiness lets ccache work with the precompiled LibTorch header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    env CCACHE_SLOPPINESS=pch_defines,time_macros ${SACT_CCACHE})
+endif()
+
+add_library(sact_settings INTERFACE)
+target_compile_options(sact_settings INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns about its own std::string (GCC bug 105651).
+  target_compile_options(sact_settings INTERFACE -Wno-restrict)
+endif()
+target_include_directories(sact_settings INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+if(SACT_SANITIZE)
+  target_compile_options(sact_settings INTERFACE
+    -fsanitize=${SACT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_link_options(sact_settings INTERFACE -fsanitize=${SACT_SANITIZE})
+endif()
+if(SACT_FUZZ)
+  target_compile_options(sact_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# sact_layer(NAME SOURCES a.cpp ... DEPENDS sact_base fmt::fmt ...)
+function(sact_layer name)
+  cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(sact_${name} STATIC ${LAYER_SOURCES})
+  target_link_libraries(sact_${name} PUBLIC sact_settings ${LAYER_DEPENDS})
+endfunction()
+
+# sact_test(NAME SOURCES a_test.cpp ... DEPENDS sact_io ...): one program with GoogleTest.
+function(sact_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name}_test ${TEST_SOURCES})
+  target_link_libraries(${name}_test PRIVATE sact_test_support ${TEST_DEPENDS} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name}_test)
+endfunction()
