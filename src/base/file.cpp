@@ -1,0 +1,160 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace sact {
+namespace {
+
+/// A descriptor of a regular file opened for reading, with its size.
+struct OpenFile {
+  int descriptor = -1;
+  uint64_t size = 0;
+
+  explicit OpenFile(const std::filesystem::path& path) {
+    // O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
+    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) fail("{}: cannot be opened: {}", path.string(), errno_text(errno));
+    struct stat status {};
+    const char* problem = nullptr;
+    if (::fstat(descriptor, &status) != 0) {
+      problem = "its size cannot be read";
+    } else if (S_ISDIR(status.st_mode)) {
+      problem = "is a directory; a file is needed here";
+    } else if (!S_ISREG(status.st_mode)) {
+      problem = "is not a regular file";
+    }
+    if (problem) {
+      ::close(descriptor);
+      fail("{}: {}", path.string(), problem);
+    }
+    size = uint64_t(status.st_size);
+  }
+  ~OpenFile() { ::close(descriptor); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+};
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+  OpenFile file(path);
+  size_ = size_t(file.size);
+  if (size_ == 0) return;
+  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
+  if (address == MAP_FAILED) {
+    fail("{}: cannot be mapped into memory: {}", path.string(), errno_text(errno));
+  }
+  data_ = static_cast<const std::byte*>(address);
+}
+
+MappedFile::~MappedFile() {
+  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes) {
+  OpenFile file(path);
+  if (file.size > max_bytes) {
+    fail("{}: has {}, more than the {} that are read here", path.string(), format_bytes(file.size),
+         format_bytes(max_bytes));
+  }
+  std::vector<std::byte> bytes(static_cast<size_t>(file.size));
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(file.descriptor, bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("{}: cannot be read: {}", path.string(), errno_text(errno));
+    if (got == 0) break;  // the file became shorter while it was read
+    done += size_t(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  temporary_ = path_.string() + ".XXXXXX";
+  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  if (descriptor_ < 0) {
+    fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
+  }
+  // mkostemp makes files private to the user; give this one the ordinary rights of a new file.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor_, 0666 & ~mask);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  SACT_ASSERT(descriptor_ >= 0);
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
+    bytes = bytes.subspan(size_t(put));
+  }
+}
+
+void AtomicFile::commit() {
+  SACT_ASSERT(descriptor_ >= 0);
+  if (::fsync(descriptor_) != 0) {
+    fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    fail("{}: cannot be put in place: {}", path_.string(), errno_text(errno));
+  }
+  ::close(std::exchange(descriptor_, -1));
+  // The rename itself must survive a power cut: sync the directory too, where that is possible.
+  const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : ".";
+  const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    ::fsync(directory);
+    ::close(directory);
+  }
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+void make_directories(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error && !std::filesystem::is_directory(path)) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (error) fail("{}: cannot be made: {}", path.string(), error.message());
+}
+
+}  // namespace sact

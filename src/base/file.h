@@ -1,0 +1,59 @@
+// Files: mapped reading, bounded reading, and writing that leaves a whole file or none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sact {
+
+/// A regular file mapped read-only. The bytes stay valid while the object lives.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// Reads a whole regular file; refuses directories, devices and files over `max_bytes`.
+std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
+
+/// Writes to a temporary file beside `path`; `commit()` syncs it and renames it into place. Without
+/// a commit the temporary file is removed and whatever stood at `path` is untouched.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+/// Makes the directory and its parents, with a clear error when that cannot be done.
+void make_directories(const std::filesystem::path& path);
+
+}  // namespace sact

@@ -1,0 +1,46 @@
+// 16-bit floating point formats, converted by the rules of IEEE 754 (round to nearest even).
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace sact {
+
+inline float float_from_bf16(uint16_t bits) {
+  return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+inline uint16_t bf16_from_float(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return uint16_t((bits >> 16) | 0x40);
+  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+inline float float_from_f16(uint16_t bits) {
+  const uint32_t sign = uint32_t(bits & 0x8000) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1f;
+  const uint32_t mantissa = bits & 0x3ff;
+  if (exponent == 0) {  // zero and subnormals: mantissa * 2^-24
+    const float magnitude = std::ldexp(float(mantissa), -24);
+    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+  }
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+}
+
+inline uint16_t f16_from_float(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint16_t sign = uint16_t((bits >> 16) & 0x8000);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return uint16_t(sign | 0x7e00);   // not a number
+  if (magnitude >= 0x477ff000) return uint16_t(sign | 0x7c00);  // rounds to infinity
+  if (magnitude < 0x38800000) {                                 // below the smallest normal
+    const float units = std::ldexp(std::bit_cast<float>(magnitude), 24);
+    return uint16_t(sign | uint16_t(std::nearbyint(units)));
+  }
+  const uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
+  return uint16_t(sign | uint16_t((rounded - (112u << 23)) >> 13));
+}
+
+}  // namespace sact

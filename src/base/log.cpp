@@ -1,0 +1,42 @@
+#include "base/log.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/progress.h"
+
+namespace sact {
+namespace {
+
+LogLevel level_from_environment() {
+  const char* verbose = std::getenv("SACT_VERBOSE");
+  return verbose && *verbose && std::string_view(verbose) != "0" ? LogLevel::kVerbose
+                                                                 : LogLevel::kInfo;
+}
+
+std::atomic<LogLevel>& current_level() {
+  static std::atomic<LogLevel> level{level_from_environment()};
+  return level;
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) {
+  current_level() = level;
+}
+
+LogLevel log_level() {
+  return current_level();
+}
+
+void log_line(LogLevel level, std::string_view text) {
+  if (level > log_level()) return;
+  std::string line(level == LogLevel::kWarning ? "warning: " : "");
+  line += text;
+  line += '\n';
+  print_above_progress(line);
+}
+
+}  // namespace sact

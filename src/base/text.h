@@ -1,0 +1,23 @@
+// Numbers as people read them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+namespace sact {
+
+/// 15602814976 -> "15 602 814 976".
+std::string format_grouped(int64_t value);
+
+/// 15602814976 -> "15.6 GFLOP".
+std::string format_flops(double flops);
+
+/// 44549160 -> "42.5 MiB".
+std::string format_bytes(uint64_t bytes);
+
+/// Seconds -> "850 ms", "12.3 s", "3 min 05 s", "2 h 10 min".
+std::string format_duration(double seconds);
+
+}  // namespace sact

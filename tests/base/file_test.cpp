@@ -1,0 +1,112 @@
+// Reading and writing files: whole or not at all.
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "support/errors.h"
+#include "support/temporary.h"
+
+namespace sact {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  const auto bytes = read_file(path, 1 << 20);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+size_t files_in(const fs::path& directory) {
+  return size_t(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+TEST(File, WrittenBytesAreReadBack) {
+  test::TemporaryDirectory directory;
+  write_file_atomically(directory / "a", "hello");
+  EXPECT_EQ(text_of(directory / "a"), "hello");
+  write_file_atomically(directory / "a", "replaced");
+  EXPECT_EQ(text_of(directory / "a"), "replaced");
+  EXPECT_EQ(files_in(directory.path()), 1u) << "no temporary file is left";
+}
+
+TEST(File, WithoutCommitNothingChanges) {
+  test::TemporaryDirectory directory;
+  write_file_atomically(directory / "a", "old");
+  {
+    AtomicFile file(directory / "a");
+    file.write("half of the new te");
+  }
+  EXPECT_EQ(text_of(directory / "a"), "old");
+  EXPECT_EQ(files_in(directory.path()), 1u);
+}
+
+TEST(File, NewFilesHaveOrdinaryRights) {
+  test::TemporaryDirectory directory;
+  const mode_t mask = ::umask(022);
+  write_file_atomically(directory / "a", "x");
+  ::umask(mask);
+  struct stat status {};
+  ASSERT_EQ(::stat((directory / "a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0644u);
+}
+
+TEST(File, FullDiskLeavesTheOldFile) {
+  // A limit on file size stands in for a full disk: write() fails the same way.
+  test::TemporaryDirectory directory;
+  write_file_atomically(directory / "a", "old");
+  rlimit old_limit{};
+  getrlimit(RLIMIT_FSIZE, &old_limit);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, old_limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string message =
+      test::error_of([&] { write_file_atomically(directory / "a", std::string(5000, 'x')); });
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_NE(message.find("cannot be written"), std::string::npos) << message;
+  EXPECT_EQ(text_of(directory / "a"), "old");
+  EXPECT_EQ(files_in(directory.path()), 1u);
+}
+
+TEST(File, WrongKindsOfFileAreNamed) {
+  test::TemporaryDirectory directory;
+  auto message = [&](const char* name) {
+    return test::error_of([&] { MappedFile file(directory / name); });
+  };
+  EXPECT_NE(message("missing").find("No such file"), std::string::npos);
+  fs::create_directory(directory / "dir");
+  EXPECT_NE(message("dir").find("is a directory"), std::string::npos);
+  ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);
+  EXPECT_NE(message("fifo").find("not a regular file"), std::string::npos) << "and does not hang";
+}
+
+TEST(File, EmptyFileMapsToNothing) {
+  test::TemporaryDirectory directory;
+  std::ofstream(directory / "empty");
+  EXPECT_TRUE(MappedFile(directory / "empty").bytes().empty());
+}
+
+TEST(File, SizeLimitIsCheckedBeforeReading) {
+  test::TemporaryDirectory directory;
+  write_file_atomically(directory / "a", "12345");
+  EXPECT_NE(test::error_of([&] { read_file(directory / "a", 4); }).find("more than"),
+            std::string::npos);
+}
+
+TEST(File, DirectoriesThatCannotBeMadeAreNamed) {
+  test::TemporaryDirectory directory;
+  write_file_atomically(directory / "a", "file");
+  const auto message = test::error_of([&] { make_directories(directory / "a/b"); });
+  EXPECT_NE(message.find("a/b"), std::string::npos);
+  EXPECT_NE(test::error_of([&] { make_directories(directory / "a"); }).find("Not a directory"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sact
