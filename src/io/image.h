@@ -1,0 +1,62 @@
+// Photographs in memory, and reading and writing them as JPEG and PNG.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sact::io {
+
+/// 8-bit RGB, rows from top to bottom without padding.
+struct Image {
+  int width = 0;
+  int height = 0;
+  std::vector<uint8_t> rgb;
+
+  Image() = default;
+  Image(int w, int h) : width(w), height(h), rgb(size_t(w) * size_t(h) * 3) {}
+  uint8_t* pixel(int x, int y) { return rgb.data() + (size_t(y) * size_t(width) + size_t(x)) * 3; }
+  const uint8_t* pixel(int x, int y) const {
+    return rgb.data() + (size_t(y) * size_t(width) + size_t(x)) * 3;
+  }
+};
+
+struct ReadOptions {
+  /// Images with more pixels than this are refused before memory is taken for them.
+  int64_t max_pixels = 100'000'000;
+  /// When above 0, a JPEG may be decoded at a reduced scale (1/2, 1/4, 1/8) as long as its shorter
+  /// side keeps at least this many pixels: the usual case in training, and several times faster.
+  int min_side = 0;
+};
+
+/// Reads a JPEG or PNG, told apart by their content and not by their name, as a viewer would show
+/// it: grey, palette, CMYK/YCCK, 16-bit and transparent images become 8-bit RGB (transparency over
+/// white), EXIF orientation is applied. Throws sact::Error for anything damaged or too large.
+Image read_image(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// The same from memory; `name` is used in messages.
+Image decode_image(std::span<const std::byte> bytes, const std::string& name,
+                   const ReadOptions& options = {});
+
+/// Refuses an image without pixels or with more than `options` allow; for the decoders.
+void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
+                       const ReadOptions& options);
+
+std::vector<std::byte> encode_png(const Image& image);
+/// `quality` is 1 to 100; colours keep their full resolution (4:4:4).
+std::vector<std::byte> encode_jpeg(const Image& image, int quality = 90);
+
+/// Writes PNG or JPEG by the extension of `path` (.png, .jpg, .jpeg), whole or not at all.
+void write_image(const std::filesystem::path& path, const Image& image);
+
+/// Whether the file name ends like an image that can be read (.jpg, .jpeg, .png, any case).
+bool has_image_extension(const std::filesystem::path& path);
+
+/// All images in the directory and below it, sorted by path. Names that start with a dot are left
+/// out; links to files count, links to directories are not followed.
+std::vector<std::filesystem::path> list_images(const std::filesystem::path& directory);
+
+}  // namespace sact::io

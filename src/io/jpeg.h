@@ -1,0 +1,19 @@
+// JPEG in memory, by libjpeg-turbo.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/image.h"
+
+namespace sact::io {
+
+/// Decodes one JPEG; `name` is used in messages.
+Image decode_jpeg(std::span<const std::byte> bytes, const std::string& name,
+                  const ReadOptions& options);
+
+std::vector<std::byte> encode_jpeg(const Image& image, int quality, const std::string& name);
+
+}  // namespace sact::io

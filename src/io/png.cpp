@@ -1,0 +1,231 @@
+// PNG in memory, by libpng: every colour type to 8-bit RGB, transparency over white.
+#include "io/png.h"
+
+#include <png.h>
+
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "base/error.h"
+#include "io/escape.h"
+#include "io/exif.h"
+
+namespace sact::io {
+namespace {
+
+constexpr png_uint_32 kMaxSide = 1'000'000;
+constexpr size_t kMaxChunkBytes = 16 << 20;  // image data excepted
+constexpr int kMaxKeptChunks = 16;
+constexpr uint64_t kMaxInflateRatio = 1040;  // deflate reaches 1032
+
+[[noreturn]] void stop(png_structp png, const char* problem) {
+  static_cast<Escape*>(png_get_error_ptr(png))->leave(problem);
+}
+
+void ignore_warning(png_structp, const char*) {}
+
+void take_bytes(png_structp png, png_bytep target, size_t size) {
+  auto* rest = static_cast<std::span<const std::byte>*>(png_get_io_ptr(png));
+  if (size > rest->size()) png_error(png, "the file ends too early");
+  std::memcpy(target, rest->data(), size);
+  *rest = rest->subspan(size);
+}
+
+void append_bytes(png_structp png, png_bytep source, size_t size) {
+  auto* out = static_cast<std::vector<std::byte>*>(png_get_io_ptr(png));
+  const auto* first = reinterpret_cast<const std::byte*>(source);
+  bool done = false;
+  try {
+    out->insert(out->end(), first, first + size);
+    done = true;
+  } catch (const std::exception&) {
+    // Reported below: a longjmp must not leave a handler.
+  }
+  if (!done) png_error(png, "not enough memory");
+}
+
+void flush_nothing(png_structp) {}
+
+/// Lays RGBA of 8 or 16 bits over white. Samples of 16 bits are big-endian, and rounded only once.
+void rgb_over_white(const uint8_t* rgba, uint8_t* rgb, int width, int bit_depth) {
+  const int bytes = bit_depth / 8;
+  const uint64_t white = bit_depth == 16 ? 65535 : 255;
+  const uint64_t unit = white * (white / 255);  // of the product of sample and alpha, for 1/255
+  auto sample = [bytes](const uint8_t* p) -> uint64_t {
+    return bytes == 2 ? unsigned(p[0]) << 8 | p[1] : p[0];
+  };
+  for (int x = 0; x < width; ++x, rgba += 4 * bytes, rgb += 3) {
+    const uint64_t alpha = sample(rgba + 3 * bytes);
+    for (int c = 0; c < 3; ++c) {
+      const uint64_t sum = sample(rgba + c * bytes) * alpha + white * (white - alpha);
+      rgb[c] = uint8_t((sum + unit / 2) / unit);
+    }
+  }
+}
+
+class PngDecoder {
+ public:
+  PngDecoder(std::span<const std::byte> bytes, const std::string& name)
+      : rest_(bytes), size_(bytes.size()), name_(name) {}
+  ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngDecoder(const PngDecoder&) = delete;
+  PngDecoder& operator=(const PngDecoder&) = delete;
+
+  Image decode(const ReadOptions& options) {
+    read_header();
+    const uint32_t width = png_get_image_width(png_, info_);
+    const uint32_t height = png_get_image_height(png_, info_);
+    check_pixel_count(width, height, name_, options);
+    check_plausible(height);
+    const bool opaque = set_transformations();
+    Image image{int(width), int(height)};
+    opaque ? read_opaque_rows(image) : read_transparent_rows(image);
+    // To the end, although all pixels are here: half a download should be noticed.
+    run([this] { png_read_end(png_, info_); });
+    return apply_orientation(std::move(image), exif_code());
+  }
+
+ private:
+  template <typename Step>
+  void run(Step step) {
+    if (!attempt(escape_, step)) refuse(printable(escape_.problem));
+  }
+
+  [[noreturn]] void refuse(const std::string& problem) const {
+    fail("{}: cannot be decoded as PNG: {}; the file is damaged or of a kind not supported here",
+         name_, problem);
+  }
+
+  void read_header() {
+    run([this] {
+      png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &escape_, stop, ignore_warning);
+      if (png_) info_ = png_create_info_struct(png_);
+      if (!info_) escape_.leave("not enough memory");
+      png_set_read_fn(png_, &rest_, take_bytes);
+      png_set_user_limits(png_, kMaxSide, kMaxSide);
+      png_set_chunk_malloc_max(png_, kMaxChunkBytes);
+      png_set_chunk_cache_max(png_, kMaxKeptChunks);
+      png_set_crc_action(png_, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+      // Texts and profiles are passed over, not unpacked; the orientation is kept.
+      png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+      png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_ALWAYS,
+                                  reinterpret_cast<png_const_bytep>("eXIf"), 1);
+      png_read_info(png_, info_);
+    });
+  }
+
+  /// Deflate has a largest ratio, so a short file cannot claim a huge picture.
+  void check_plausible(uint32_t height) const {
+    const uint64_t unpacked = uint64_t(png_get_rowbytes(png_, info_)) * height;
+    if (unpacked / kMaxInflateRatio > size_) {
+      refuse(fmt::format("{} bytes are too few for {} x {} pixels", size_,
+                         png_get_image_width(png_, info_), height));
+    }
+  }
+
+  /// Asks for RGB, or RGBA where there is transparency; returns whether there is none.
+  bool set_transformations() {
+    const int color_type = png_get_color_type(png_, info_);
+    const bool opaque =
+        !(color_type & PNG_COLOR_MASK_ALPHA) && !png_get_valid(png_, info_, PNG_INFO_tRNS);
+    run([this, opaque] {
+      png_set_expand(png_);
+      png_set_gray_to_rgb(png_);
+      if (opaque) png_set_scale_16(png_);
+      passes_ = png_set_interlace_handling(png_);
+      png_read_update_info(png_, info_);
+    });
+    return opaque;
+  }
+
+  void read_opaque_rows(Image& image) {
+    SACT_ASSERT(png_get_rowbytes(png_, info_) == size_t(image.width) * 3);
+    run([this, &image] {
+      for (int pass = 0; pass < passes_; ++pass) {
+        for (int y = 0; y < image.height; ++y) png_read_row(png_, image.pixel(0, y), nullptr);
+      }
+    });
+  }
+
+  void read_transparent_rows(Image& image) {
+    const size_t row_bytes = png_get_rowbytes(png_, info_);
+    const int bit_depth = png_get_bit_depth(png_, info_);
+    SACT_ASSERT(row_bytes == size_t(image.width) * 4 * size_t(bit_depth / 8));
+    // Interlaced rows are completed pass by pass and must all be kept; others need one row.
+    const size_t stride = passes_ > 1 ? row_bytes : 0;
+    std::vector<uint8_t> rgba(row_bytes + stride * size_t(image.height - 1));
+    run([this, &image, &rgba, stride, bit_depth] {
+      for (int pass = 0; pass < passes_; ++pass) {
+        for (int y = 0; y < image.height; ++y) {
+          uint8_t* row = rgba.data() + stride * size_t(y);
+          png_read_row(png_, row, nullptr);
+          if (pass + 1 == passes_) rgb_over_white(row, image.pixel(0, y), image.width, bit_depth);
+        }
+      }
+    });
+  }
+
+  int exif_code() const {
+    png_unknown_chunkp chunks = nullptr;
+    const int count = png_get_unknown_chunks(png_, info_, &chunks);
+    return count > 0 ? exif_orientation({chunks[0].data, chunks[0].size}) : 1;
+  }
+
+  std::span<const std::byte> rest_;
+  size_t size_;
+  const std::string& name_;
+  Escape escape_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  int passes_ = 1;
+};
+
+class PngEncoder {
+ public:
+  PngEncoder() = default;
+  ~PngEncoder() { png_destroy_write_struct(&png_, &info_); }
+  PngEncoder(const PngEncoder&) = delete;
+  PngEncoder& operator=(const PngEncoder&) = delete;
+
+  std::vector<std::byte> encode(const Image& image, const std::string& name) {
+    const bool done = attempt(escape_, [this, &image] { compress(image); });
+    if (!done) fail("{}: cannot be encoded as PNG: {}", name, printable(escape_.problem));
+    return std::move(bytes_);
+  }
+
+ private:
+  void compress(const Image& image) {
+    png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &escape_, stop, ignore_warning);
+    if (png_) info_ = png_create_info_struct(png_);
+    if (!info_) escape_.leave("not enough memory");
+    png_set_write_fn(png_, &bytes_, append_bytes, flush_nothing);
+    png_set_IHDR(png_, info_, png_uint_32(image.width), png_uint_32(image.height), 8,
+                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_compression_level(png_, 6);
+    png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
+    png_write_info(png_, info_);
+    for (int y = 0; y < image.height; ++y) png_write_row(png_, image.pixel(0, y));
+    png_write_end(png_, info_);
+  }
+
+  Escape escape_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+Image decode_png(std::span<const std::byte> bytes, const std::string& name,
+                 const ReadOptions& options) {
+  return PngDecoder(bytes, name).decode(options);
+}
+
+std::vector<std::byte> encode_png(const Image& image, const std::string& name) {
+  return PngEncoder().encode(image, name);
+}
+
+}  // namespace sact::io

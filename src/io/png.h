@@ -1,0 +1,19 @@
+// PNG in memory, by libpng.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/image.h"
+
+namespace sact::io {
+
+/// Decodes one PNG; `name` is used in messages.
+Image decode_png(std::span<const std::byte> bytes, const std::string& name,
+                 const ReadOptions& options);
+
+std::vector<std::byte> encode_png(const Image& image, const std::string& name);
+
+}  // namespace sact::io

@@ -1,0 +1,103 @@
+// The safetensors format: named tensors and a string table in one file, read through a mapping.
+//
+// Layout: an 8-byte little-endian header length, a JSON header, then the tensors' bytes one after
+// another. Reading makes every check that the format's own implementation makes, before anything
+// is used: see parse_safetensors().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+
+namespace sact::io {
+
+enum class Dtype {
+  kBool,
+  kU8,
+  kI8,
+  kF8E4M3,
+  kF8E5M2,
+  kI16,
+  kU16,
+  kF16,
+  kBF16,
+  kI32,
+  kU32,
+  kF32,
+  kI64,
+  kU64,
+  kF64
+};
+
+size_t dtype_size(Dtype dtype);
+/// The format's name of a type: "F32", "BF16".
+std::string_view dtype_name(Dtype dtype);
+
+using Shape = std::vector<int64_t>;
+std::string shape_text(const Shape& shape);  // "[64, 3, 7, 7]"
+
+/// A tensor that lies in memory owned by somebody else. The bytes need not be aligned.
+struct TensorView {
+  Dtype dtype = Dtype::kF32;
+  Shape shape;
+  std::span<const std::byte> bytes;
+
+  int64_t elements() const { return int64_t(bytes.size() / dtype_size(dtype)); }
+};
+
+using TensorTable = std::map<std::string, TensorView, std::less<>>;
+using Metadata = std::map<std::string, std::string, std::less<>>;
+
+struct Safetensors {
+  TensorTable tensors;
+  Metadata metadata;
+};
+
+/// Reads the table of a file in memory; the views point into `bytes`. Throws sact::Error unless:
+/// the header is at most 100 MB, lies inside the file, is a JSON object of the expected form with
+/// no name twice; shapes and sizes do not overflow; every tensor has exactly the bytes its shape
+/// and type need; tensors follow each other from the header's end to the file's end without holes
+/// or overlaps. `name` is used in messages.
+Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name);
+
+/// A safetensors file mapped into memory.
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::filesystem::path& path);
+
+  const TensorTable& tensors() const { return content_.tensors; }
+  const Metadata& metadata() const { return content_.metadata; }
+  /// The tensor of that name, or null.
+  const TensorView* find(std::string_view name) const;
+  std::string name() const { return file_.path().string(); }
+
+ private:
+  MappedFile file_;
+  Safetensors content_;
+};
+
+struct NamedTensor {
+  std::string name;
+  TensorView view;
+};
+
+/// Writes the file whole or not at all. Names must differ and views must have the size that shape
+/// and type say.
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       const Metadata& metadata);
+
+/// The values of a floating point tensor (F32, F64, F16, BF16) as float; `name` for messages.
+std::vector<float> float_values(const TensorView& view, std::string_view name);
+
+/// Floats stored as `dtype` (F32, F16, BF16).
+std::vector<std::byte> stored_as(std::span<const float> values, Dtype dtype);
+
+}  // namespace sact::io

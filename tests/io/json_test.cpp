@@ -1,0 +1,44 @@
+// JSON limits and messages.
+#include "io/json.h"
+
+#include <gtest/gtest.h>
+
+#include "support/errors.h"
+
+namespace sact::io {
+namespace {
+
+TEST(Json, DeepNestingIsRefusedBeforeItCostsMemory) {
+  const std::string deep(1 << 20, '[');
+  EXPECT_NE(test::error_of([&] { parse_json(deep, "x.json"); }).find("nests deeper"),
+            std::string::npos);
+}
+
+TEST(Json, BracketsInsideStringsDoNotNest) {
+  const std::string text =
+      "{\"a\": \"" + std::string(1000, '[') + "\\\"" + std::string(100, '{') + "\"}";
+  EXPECT_TRUE(parse_json(text, "x").is_object());
+}
+
+TEST(Json, NestingLimitIsExact) {
+  EXPECT_FALSE(nests_deeper_than("[[[]]]", 3));
+  EXPECT_TRUE(nests_deeper_than("[[[[]]]]", 3));
+  EXPECT_FALSE(nests_deeper_than("[[],[],[[]]]", 3));
+}
+
+TEST(Json, ErrorsNameTheFileAndThePlace) {
+  const auto message = test::error_of([] { parse_json("{\"a\": 1,, }", "x.json"); });
+  EXPECT_NE(message.find("x.json"), std::string::npos);
+  EXPECT_NE(message.find("byte 9"), std::string::npos) << message;
+}
+
+TEST(Json, BytesThatAreNotUtf8DoNotStopOutput) {
+  EXPECT_EQ(dump_json(Json("a\xff")), "\"a\xef\xbf\xbd\"");
+}
+
+TEST(Json, KeysKeepTheirOrder) {
+  EXPECT_EQ(dump_json(parse_json("{\"z\":1,\"a\":2}", "x")), "{\"z\":1,\"a\":2}");
+}
+
+}  // namespace
+}  // namespace sact::io

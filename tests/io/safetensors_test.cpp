@@ -1,0 +1,106 @@
+// Reading and writing safetensors files.
+#include "io/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/random.h"
+#include "support/errors.h"
+#include "support/safetensors_bytes.h"
+#include "support/temporary.h"
+
+namespace sact::io {
+namespace {
+
+template <typename T>
+NamedTensor tensor(const std::string& name, Dtype dtype, Shape shape,
+                   const std::vector<T>& values) {
+  return {name, {dtype, std::move(shape), std::as_bytes(std::span(values))}};
+}
+
+TEST(Safetensors, ReadsAFileWrittenByHand) {
+  const auto bytes = test::safetensors_bytes(
+      R"({"__metadata__":{"k":"v"},"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},)"
+      R"("a":{"dtype":"I16","shape":[1,2],"data_offsets":[0,4]}}   )",
+      6);
+  const Safetensors content = parse_safetensors(bytes, "x");
+  EXPECT_EQ(content.metadata.at("k"), "v");
+  ASSERT_EQ(content.tensors.size(), 2u);
+  const TensorView& a = content.tensors.at("a");
+  EXPECT_EQ(a.dtype, Dtype::kI16);
+  EXPECT_EQ(a.shape, (Shape{1, 2}));
+  EXPECT_EQ(a.elements(), 2);
+  EXPECT_EQ(a.bytes[1], std::byte(37));
+  EXPECT_EQ(content.tensors.at("b").bytes[0], std::byte(148));
+}
+
+TEST(Safetensors, RoundTripKeepsEverything) {
+  test::TemporaryDirectory directory;
+  const std::vector<float> f = {1.5f, -2, 3e-30f};
+  const std::vector<int64_t> i = {INT64_MIN, -1, 0, INT64_MAX};
+  const std::vector<uint16_t> h = {0x3c00, 0x7bff};
+  const std::vector<uint8_t> none;
+  const std::vector<float> one = {4};
+  const std::vector<NamedTensor> all = {
+      tensor("h", Dtype::kF16, {2}, h), tensor("f", Dtype::kF32, {3, 1}, f),
+      tensor("i", Dtype::kI64, {2, 2}, i), tensor("empty", Dtype::kBool, {0, 7}, none),
+      tensor("scalar", Dtype::kF32, {}, one)};
+  write_safetensors(directory / "t", all, {{"note", "ünï \"quoted\""}});
+
+  const SafetensorsFile file(directory / "t");
+  EXPECT_EQ(file.metadata().at("note"), "ünï \"quoted\"");
+  ASSERT_EQ(file.tensors().size(), all.size());
+  for (const NamedTensor& expected : all) {
+    const TensorView* found = file.find(expected.name);
+    ASSERT_TRUE(found) << expected.name;
+    EXPECT_EQ(found->dtype, expected.view.dtype);
+    EXPECT_EQ(found->shape, expected.view.shape);
+    ASSERT_EQ(found->bytes.size(), expected.view.bytes.size());
+    EXPECT_TRUE(std::equal(found->bytes.begin(), found->bytes.end(), expected.view.bytes.begin()));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->bytes.data()) % dtype_size(found->dtype), 0u)
+        << "tensors are aligned to their type";
+  }
+  EXPECT_EQ(file.find("nothing"), nullptr);
+}
+
+TEST(Safetensors, AFileWithoutTensorsIsAllowed) {
+  EXPECT_TRUE(parse_safetensors(test::safetensors_bytes("{}", 0), "x").tensors.empty());
+}
+
+TEST(Safetensors, FloatValuesFromEveryFloatingType) {
+  const std::vector<float> values = {0, 1, -0.5f, 1024, 0x1p-14f};
+  for (Dtype dtype : {Dtype::kF32, Dtype::kF16, Dtype::kBF16}) {
+    const auto bytes = stored_as(values, dtype);
+    EXPECT_EQ(bytes.size(), values.size() * dtype_size(dtype));
+    EXPECT_EQ(float_values({dtype, {5}, bytes}, "x"), values) << dtype_name(dtype);
+  }
+  const std::vector<double> wide = {0, 1, -0.5, 1024, 0x1p-14};
+  EXPECT_EQ(float_values({Dtype::kF64, {5}, std::as_bytes(std::span(wide))}, "x"), values);
+}
+
+TEST(Safetensors, IntegersAreNotTakenForFloats) {
+  const std::vector<int64_t> values = {1};
+  const TensorView view{Dtype::kI64, {1}, std::as_bytes(std::span(values))};
+  EXPECT_NE(test::error_of([&] { float_values(view, "n"); }).find("I64"), std::string::npos);
+}
+
+TEST(Safetensors, UnalignedDataIsReadCorrectly) {
+  const std::vector<float> value = {42.25f};
+  std::string header = R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  header += std::string(header.size() % 2 == 0 ? 1 : 0, ' ');  // an odd start of the data
+  auto bytes = test::safetensors_bytes(header, 4);
+  std::memcpy(bytes.data() + bytes.size() - 4, value.data(), 4);
+  const auto content = parse_safetensors(bytes, "x");
+  EXPECT_EQ(float_values(content.tensors.at("x"), "x"), value);
+}
+
+TEST(Safetensors, WritingFailsCleanly) {
+  test::TemporaryDirectory directory;
+  const auto message =
+      test::error_of([&] { write_safetensors(directory / "no/such/dir/t", {}, {}); });
+  EXPECT_NE(message.find("no/such/dir/t"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sact::io
