@@ -1,0 +1,60 @@
+// The halting rule of Adaptive Computation Time: the loop bodies of Algorithms 1 and 2 of the
+// paper. It exists here once. The CPU engine and the tests call it; the differentiable LibTorch
+// form and GPU kernels are tested against it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/map.h"
+
+namespace sact {
+
+/// What one position of a block (SACT), or a whole image (ACT), has accumulated so far.
+struct HaltingState {
+  float cumulative = 0;   // c: sum of halting scores
+  float remainder = 1;    // R
+  float ponder_cost = 0;  // rho
+  int32_t units = 0;      // N once halted: units evaluated
+  bool active = true;     // a
+};
+
+/// A position stays active while its cumulative score is below this.
+inline float halting_threshold(double epsilon) {
+  return float(1.0 - epsilon);
+}
+
+/// Takes the score h of the unit just evaluated at an active position (1 for the last unit of a
+/// block) and returns the weight of that unit's output: h, or the remainder where the position
+/// halts.
+inline float halting_step(HaltingState& state, float score, float threshold) {
+  state.cumulative += score;
+  state.ponder_cost += 1;
+  state.units += 1;
+  if (state.cumulative < threshold) {
+    state.remainder -= score;
+    return score;
+  }
+  state.ponder_cost += state.remainder;
+  state.active = false;
+  return state.remainder;
+}
+
+/// The outcome for one position given the scores of units 1 ... L-1.
+struct HaltingOutcome {
+  HaltingState state;
+  std::vector<float> distribution;  // p of all L units; sums to 1
+};
+
+HaltingOutcome halting_outcome(std::span<const float> scores, double epsilon);
+
+/// Replaces every score by the mean over its tile of `tile` x `tile` positions; tiles at the right
+/// and bottom edge may be partial and average the positions they have.
+void average_tiles(Map& scores, int tile);
+
+/// Sum of the blocks' ponder cost maps, each enlarged by nearest neighbour to the resolution of the
+/// first block: the ponder cost map of an image.
+Map total_ponder_cost(std::span<const Map> blocks);
+
+}  // namespace sact

@@ -1,0 +1,100 @@
+#include "model/initial_weights.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace sact {
+namespace {
+
+uint64_t hash_of(std::string_view text) {  // FNV-1a
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ull;
+  return hash;
+}
+
+/// Variance of the residual stream where a norm reads it, if every convolution keeps the variance
+/// of its normalised input: the stem gives 2 (no ReLU before it), the shortcut and the residual
+/// branch of a first unit 1 each, and every further unit adds 1.
+class StreamVariance {
+ public:
+  explicit StreamVariance(const ModelSpec& spec) : spec_(spec) {}
+
+  double at(std::string_view norm_name) const {
+    if (norm_name == "norm.running_var") return after(spec_.blocks() - 1, last_unit());
+    int block = 0, unit = 0, used = 0;
+    if (std::sscanf(std::string(norm_name).c_str(), "stages.%d.blocks.%d.%n", &block, &unit,
+                    &used) != 2) {
+      return 1;
+    }
+    const std::string_view rest = norm_name.substr(size_t(used));
+    if (rest.starts_with("norm1.")) return before(block, unit);
+    if (rest.starts_with("halting.local_norm.")) return after(block, unit);
+    // The global term sees the mean over all positions, whose variance is far smaller.
+    if (rest.starts_with("halting.global_norm.")) return after(block, unit) / 16;
+    return 1;
+  }
+
+ private:
+  int last_unit() const { return spec_.units.back() - 1; }
+  double before(int block, int unit) const {
+    if (unit > 0) return after(block, unit - 1);
+    return block == 0 ? 2 : after(block - 1, spec_.units[size_t(block - 1)] - 1);
+  }
+  double after(int, int unit) const { return 2 + unit; }
+
+  const ModelSpec& spec_;
+};
+
+double fan_in(const io::Shape& shape) {
+  double product = 1;
+  for (size_t i = 1; i < shape.size(); ++i) product *= double(shape[i]);
+  return product;
+}
+
+void fill_normal(std::vector<float>& values, double deviation, Random random) {
+  for (float& value : values) value = float(deviation * random.normal());
+}
+
+}  // namespace
+
+std::vector<Weight> initial_weights(const ModelSpec& spec, const InitialWeights& options) {
+  const StreamVariance variance(spec);
+  std::vector<Weight> weights;
+  for (const WeightInfo& info : weight_list(spec)) {
+    Weight weight{info, std::vector<float>(size_t(info.elements()))};
+    const Random random = Random::derived(options.seed, hash_of(info.name));
+    auto fill = [&](double value) { weight.values.assign(weight.values.size(), float(value)); };
+    switch (info.role) {
+      case WeightRole::kConvolution:
+        fill_normal(weight.values, std::sqrt(2 / fan_in(info.shape)), random);
+        break;
+      case WeightRole::kLinear:
+        fill_normal(weight.values, 1 / std::sqrt(fan_in(info.shape)), random);
+        break;
+      case WeightRole::kHaltingWeight:
+        fill_normal(weight.values, options.halting_scale, random);
+        break;
+      case WeightRole::kNormScale:
+        fill(1);
+        break;
+      case WeightRole::kNormVariance:
+        fill(variance.at(info.name));
+        break;
+      case WeightRole::kHaltingBias:
+        fill(options.halting_bias);
+        break;
+      case WeightRole::kNormShift:
+      case WeightRole::kNormMean:
+      case WeightRole::kLinearBias:
+        fill(0);
+        break;
+    }
+    weights.push_back(std::move(weight));
+  }
+  return weights;
+}
+
+}  // namespace sact

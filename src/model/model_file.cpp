@@ -1,0 +1,134 @@
+#include "model/model_file.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "model/spec_from_weights.h"
+
+namespace sact {
+namespace {
+
+constexpr std::string_view kSpecKey = "sact";
+
+bool is_floating(io::Dtype dtype) {
+  return dtype == io::Dtype::kF32 || dtype == io::Dtype::kF64 || dtype == io::Dtype::kF16 ||
+         dtype == io::Dtype::kBF16;
+}
+
+/// The head's weight may come as [classes, C] or [classes, C, 1, 1].
+io::Shape without_trailing_ones(io::Shape shape, size_t rank) {
+  while (shape.size() > rank && shape.back() == 1) shape.pop_back();
+  return shape;
+}
+
+void check_weight(const io::SafetensorsFile& file, const WeightInfo& weight) {
+  const io::TensorView* view = file.find(weight.name);
+  if (!view) {
+    fail(
+        "{}: tensor '{}' of shape {} is missing; the file does not hold the network that its "
+        "spec describes",
+        file.name(), weight.name, io::shape_text(weight.shape));
+  }
+  const io::Shape shape = weight.role == WeightRole::kLinear
+                              ? without_trailing_ones(view->shape, weight.shape.size())
+                              : view->shape;
+  if (shape != weight.shape) {
+    fail("{}: tensor '{}' must have the shape {}, found {}", file.name(), weight.name,
+         io::shape_text(weight.shape), io::shape_text(view->shape));
+  }
+  if (!is_floating(view->dtype)) {
+    fail("{}: tensor '{}' must hold floating point numbers (F32, F64, F16 or BF16), found {}",
+         file.name(), weight.name, io::dtype_name(view->dtype));
+  }
+}
+
+std::string list_some(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i) {
+    text += fmt::format("{}'{}'", i ? ", " : "", printable(names[i], 80));
+  }
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+  return text;
+}
+
+}  // namespace
+
+ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
+  const auto stored = file_.metadata().find(kSpecKey);
+  spec_was_stored_ = stored != file_.metadata().end();
+  spec_ = spec_was_stored_ ? spec_from_json(stored->second, name() + ": its spec")
+                           : spec_from_weights(file_.tensors(), name());
+
+  std::set<std::string, std::less<>> used;
+  for (const WeightInfo& weight : weight_list(spec_)) {
+    check_weight(file_, weight);
+    used.insert(weight.name);
+  }
+  std::vector<std::string> unused;
+  for (const auto& [tensor, view] : file_.tensors()) {
+    if (!used.contains(tensor) && !tensor.ends_with(".num_batches_tracked")) {
+      unused.push_back(tensor);
+    }
+  }
+  if (!unused.empty()) {
+    remarks_.push_back(fmt::format("{}: {} tensor{} not part of the network: {}", name(),
+                                   unused.size(), unused.size() == 1 ? " is" : "s are",
+                                   list_some(unused)));
+  }
+  std::vector<std::string> unknown;
+  for (const auto& [key, value] : spec_.unknown) unknown.push_back(key);
+  for (const auto& [key, value] : spec_.input.unknown) unknown.push_back("input." + key);
+  if (!unknown.empty()) {
+    remarks_.push_back(fmt::format("{}: its spec has keys that are not known here: {}", name(),
+                                   list_some(unknown)));
+  }
+}
+
+std::vector<float> ModelFile::values(const WeightInfo& weight) const {
+  const io::TensorView* view = file_.find(weight.name);
+  SACT_ASSERT(view);
+  std::vector<float> values = io::float_values(*view, weight.name);
+  for (float value : values) {
+    if (!std::isfinite(value)) {
+      fail(
+          "{}: tensor '{}' has values that are not finite; the network was damaged or its training "
+          "diverged",
+          name(), weight.name);
+    }
+    if (weight.role == WeightRole::kNormVariance && value < 0) {
+      fail("{}: tensor '{}' holds variances, but one is {}", name(), weight.name, value);
+    }
+  }
+  return values;
+}
+
+io::Dtype ModelFile::dtype() const {
+  std::map<io::Dtype, int64_t> bytes;
+  for (const auto& [name, view] : file_.tensors()) bytes[view.dtype] += view.elements();
+  auto most = bytes.begin();
+  for (auto it = bytes.begin(); it != bytes.end(); ++it) {
+    if (it->second > most->second) most = it;
+  }
+  return most->first;
+}
+
+void write_model(const std::filesystem::path& path, const ModelSpec& spec,
+                 const std::vector<Weight>& weights, io::Dtype dtype) {
+  validate(spec, path.string());
+  std::vector<std::vector<std::byte>> storage;
+  std::vector<io::NamedTensor> tensors;
+  storage.reserve(weights.size());
+  for (const Weight& weight : weights) {
+    const bool large =
+        weight.info.role == WeightRole::kConvolution || weight.info.role == WeightRole::kLinear;
+    const io::Dtype stored = large ? dtype : io::Dtype::kF32;
+    storage.push_back(io::stored_as(weight.values, stored));
+    tensors.push_back({weight.info.name, {stored, weight.info.shape, storage.back()}});
+  }
+  io::write_safetensors(path, tensors, {{std::string(kSpecKey), to_json(spec)}, {"format", "pt"}});
+}
+
+}  // namespace sact

@@ -1,0 +1,52 @@
+// A model is one safetensors file: the weights, and the ModelSpec under the metadata key "sact".
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/safetensors.h"
+#include "model/spec.h"
+#include "model/weights.h"
+
+namespace sact {
+
+/// An opened model. Opening checks that every weight of the spec is there, with its shape and as
+/// floating point numbers; the values stay in the mapped file until asked for.
+class ModelFile {
+ public:
+  explicit ModelFile(const std::filesystem::path& path);
+
+  const ModelSpec& spec() const { return spec_; }
+  std::string name() const { return file_.name(); }
+  bool spec_was_stored() const { return spec_was_stored_; }
+  /// Remarks a user should see: unknown spec keys, tensors that no layer uses.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+  /// The values of a weight, as float. Refuses values that are not finite.
+  std::vector<float> values(const WeightInfo& weight) const;
+  /// The tensor of that name as it is stored, or null.
+  const io::TensorView* find(std::string_view name) const { return file_.find(name); }
+  /// The type most weights are stored in.
+  io::Dtype dtype() const;
+
+ private:
+  io::SafetensorsFile file_;
+  ModelSpec spec_;
+  bool spec_was_stored_ = false;
+  std::vector<std::string> remarks_;
+};
+
+/// A weight with its values.
+struct Weight {
+  WeightInfo info;
+  std::vector<float> values;
+};
+
+/// Writes a model file. With a 16-bit `dtype` convolution and linear weights are stored in it;
+/// norms and biases, which are small and sensitive, stay in 32 bits.
+void write_model(const std::filesystem::path& path, const ModelSpec& spec,
+                 const std::vector<Weight>& weights, io::Dtype dtype = io::Dtype::kF32);
+
+}  // namespace sact

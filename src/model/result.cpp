@@ -1,0 +1,63 @@
+#include "model/result.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "halting/halting.h"
+#include "model/flops.h"
+
+namespace sact {
+
+std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count) {
+  SACT_ASSERT(!logits.empty());
+  const double largest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (float logit : logits) sum += std::exp(logit - largest);
+  std::vector<int> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const size_t kept = std::min(size_t(std::max(count, 0)), order.size());
+  std::partial_sort(order.begin(), order.begin() + long(kept), order.end(), [&](int a, int b) {
+    const float la = logits[size_t(a)], lb = logits[size_t(b)];
+    return la != lb ? la > lb : a < b;
+  });
+  std::vector<ScoredClass> top;
+  for (size_t i = 0; i < kept; ++i) {
+    top.push_back({order[i], std::exp(logits[size_t(order[i])] - largest) / sum});
+  }
+  return top;
+}
+
+double mean_ponder_cost(const BlockResult& block) {
+  const auto& values = block.ponder_cost.values;
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
+double mean_units(const BlockResult& block) {
+  return double(std::accumulate(block.units.begin(), block.units.end(), int64_t{0})) /
+         double(block.units.size());
+}
+
+double ponder_cost(const ImageResult& result) {
+  double sum = 0;
+  for (const BlockResult& block : result.blocks) sum += mean_ponder_cost(block);
+  return sum;
+}
+
+Map ponder_cost_map(const ImageResult& result) {
+  std::vector<Map> maps;
+  for (const BlockResult& block : result.blocks) maps.push_back(block.ponder_cost);
+  return total_ponder_cost(maps);
+}
+
+int64_t result_flops(const ModelSpec& spec, Size image, const std::vector<BlockResult>& blocks) {
+  std::vector<BlockActivity> activity;
+  for (int block = 0; block < spec.blocks(); ++block) {
+    activity.push_back(block_activity(blocks[size_t(block)].units, spec.block_size(block, image),
+                                      spec.units[size_t(block)]));
+  }
+  return adaptive_flops(spec, image, activity);
+}
+
+}  // namespace sact

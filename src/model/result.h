@@ -1,0 +1,44 @@
+// What running a network on one image gives, whichever back end ran it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/map.h"
+#include "model/spec.h"
+
+namespace sact {
+
+/// One block of one image. A plain block gives every position all its units: N = rho = L.
+struct BlockResult {
+  Map ponder_cost;             // rho of every position
+  std::vector<int32_t> units;  // N of every position
+};
+
+struct ImageResult {
+  std::vector<float> logits;
+  std::vector<BlockResult> blocks;
+  int64_t flops = 0;
+};
+
+struct ScoredClass {
+  int index = 0;
+  double score = 0;  // softmax probability
+};
+
+/// The `count` most probable classes, the best first; equal ones by index.
+std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count);
+
+double mean_ponder_cost(const BlockResult& block);
+double mean_units(const BlockResult& block);
+
+/// The ponder cost of an image: the sum over blocks of the mean over positions.
+double ponder_cost(const ImageResult& result);
+
+/// The ponder cost map of an image, at the resolution of block 1.
+Map ponder_cost_map(const ImageResult& result);
+
+/// FLOPs from the units each position was given.
+int64_t result_flops(const ModelSpec& spec, Size image, const std::vector<BlockResult>& blocks);
+
+}  // namespace sact

@@ -1,0 +1,299 @@
+#include "model/spec.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "io/json.h"
+
+namespace sact {
+namespace {
+
+using io::Json;
+
+template <typename Enum>
+struct Named {
+  std::string_view name;
+  Enum value;
+};
+constexpr std::array<Named<Stem>, 2> kStems = {
+    {{"imagenet", Stem::kImageNet}, {"small", Stem::kSmall}}};
+constexpr std::array<Named<UnitKind>, 2> kUnits = {
+    {{"bottleneck", UnitKind::kBottleneck}, {"basic", UnitKind::kBasic}}};
+constexpr std::array<Named<Halting>, 3> kHaltings = {
+    {{"none", Halting::kNone}, {"act", Halting::kAct}, {"sact", Halting::kSact}}};
+
+template <typename Table, typename Enum>
+std::string_view find_name(const Table& table, Enum value) {
+  for (const auto& row : table) {
+    if (row.value == value) return row.name;
+  }
+  SACT_ASSERT(false);
+  return {};
+}
+
+template <typename Table>
+auto find_value(const Table& table, std::string_view name, std::string_view what) {
+  std::string known;
+  for (const auto& row : table) {
+    if (row.name == name) return row.value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+  }
+  fail("{} is '{}', but must be one of: {}", what, printable(name), known);
+}
+
+int halved(int extent, int times) {
+  for (int i = 0; i < times; ++i) extent = (extent + 1) / 2;  // strides of 2 round up
+  return extent;
+}
+
+/// Reads keys out of a JSON object, with errors that name the key.
+class KeyReader {
+ public:
+  KeyReader(const Json& object, std::string name) : object_(object), name_(std::move(name)) {
+    if (!object.is_object()) fail("{}: must be a JSON object", name_);
+  }
+
+  template <typename T>
+  void read(const char* key, T& value) {
+    known_.push_back(key);
+    const auto found = object_.find(key);
+    if (found != object_.end()) convert(*found, fmt::format("{}: '{}'", name_, key), value);
+  }
+
+  const Json* child(const char* key) {
+    known_.push_back(key);
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+  std::map<std::string, std::string> unknown() const {
+    std::map<std::string, std::string> rest;
+    for (const auto& [key, value] : object_.items()) {
+      if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
+        rest[key] = io::dump_json(value);
+      }
+    }
+    return rest;
+  }
+
+ private:
+  static void convert(const Json& json, const std::string& what, int& value) {
+    // Through 64 bits, so that an absurd number is refused and not wrapped into a plausible one.
+    if (!json.is_number_integer() ||
+        (json.is_number_unsigned() ? json.get<uint64_t>() > uint64_t(INT32_MAX)
+                                   : json.get<int64_t>() < INT32_MIN)) {
+      fail("{} must be a whole number, found {}", what, shown(json));
+    }
+    value = json.get<int>();
+  }
+  static void convert(const Json& json, const std::string& what, double& value) {
+    if (!json.is_number()) fail("{} must be a number, found {}", what, shown(json));
+    value = json.get<double>();
+  }
+  static void convert(const Json& json, const std::string& what, bool& value) {
+    if (!json.is_boolean()) fail("{} must be true or false, found {}", what, shown(json));
+    value = json.get<bool>();
+  }
+  static void convert(const Json& json, const std::string& what, std::string& value) {
+    if (!json.is_string()) fail("{} must be a string, found {}", what, shown(json));
+    value = json.get<std::string>();
+  }
+  template <typename T>
+  static void convert(const Json& json, const std::string& what, std::vector<T>& value) {
+    if (!json.is_array()) fail("{} must be an array, found {}", what, shown(json));
+    value.assign(json.size(), T{});
+    for (size_t i = 0; i < json.size(); ++i) {
+      convert(json[i], fmt::format("{}[{}]", what, i), value[i]);
+    }
+  }
+  static void convert(const Json& json, const std::string& what, std::array<double, 3>& value) {
+    std::vector<double> values;
+    convert(json, what, values);
+    if (values.size() != 3) fail("{} must have 3 numbers, found {}", what, values.size());
+    std::copy(values.begin(), values.end(), value.begin());
+  }
+  static std::string shown(const Json& json) { return printable(io::dump_json(json), 40); }
+
+  const Json& object_;
+  std::string name_;
+  std::vector<std::string> known_;
+};
+
+template <typename T>
+void check_range(const std::string& name, const char* key, T value, T low, T high) {
+  if (!(value >= low && value <= high)) {
+    fail("{}: '{}' must be between {} and {}, found {}", name, key, low, high, value);
+  }
+}
+
+}  // namespace
+
+int ModelSpec::total_units() const {
+  return std::accumulate(units.begin(), units.end(), 0);
+}
+
+int ModelSpec::block_channels(int block) const {
+  return block_width(block) * (unit == UnitKind::kBottleneck ? 4 : 1);
+}
+
+int ModelSpec::block_input_channels(int block) const {
+  return block == 0 ? stem_channels() : block_channels(block - 1);
+}
+
+bool ModelSpec::has_halting_score(int block, int unit_index) const {
+  return adaptive() && unit_index + 1 < units[size_t(block)];
+}
+
+Size ModelSpec::stem_size(Size image) const {
+  const int times = stem == Stem::kImageNet ? 1 : 0;
+  return {halved(image.height, times), halved(image.width, times)};
+}
+
+Size ModelSpec::block_size(int block, Size image) const {
+  const int times = (stem == Stem::kImageNet ? 2 : 0) + block;
+  return {halved(image.height, times), halved(image.width, times)};
+}
+
+std::string ModelSpec::label(int class_index) const {
+  if (class_index >= 0 && size_t(class_index) < labels.size()) return labels[size_t(class_index)];
+  return fmt::format("class {}", class_index);
+}
+
+void validate(const ModelSpec& spec, const std::string& name) {
+  check_range(name, "units (number of blocks)", int(spec.units.size()), 1, 6);
+  for (int units : spec.units) check_range(name, "units", units, 1, 1000);
+  check_range(name, "width", spec.width, 1, 1024);
+  check_range(name, "classes", spec.classes, 1, 1'000'000);
+  if (!(spec.epsilon > 0 && spec.epsilon < 1)) {
+    fail("{}: 'epsilon' must be above 0 and below 1, found {}", name, spec.epsilon);
+  }
+  check_range(name, "tile", spec.tile, 1, 4096);
+  check_range(name, "norm_epsilon", spec.norm_epsilon, 0.0, 1.0);
+  check_range(name, "input.size", spec.input.size, kMinImageSide, kMaxImageSide);
+  if (!(spec.input.crop > 0 && spec.input.crop <= 1)) {
+    fail("{}: 'input.crop' must be above 0 and at most 1, found {}", name, spec.input.crop);
+  }
+  for (double mean : spec.input.mean) {
+    if (!std::isfinite(mean)) fail("{}: 'input.mean' must be finite", name);
+  }
+  for (double std : spec.input.std) {
+    if (!(std > 0) || !std::isfinite(std)) {
+      fail("{}: 'input.std' must be above 0, found {}", name, std);
+    }
+  }
+  if (!spec.labels.empty() && int(spec.labels.size()) != spec.classes) {
+    fail("{}: has {} labels for {} classes", name, spec.labels.size(), spec.classes);
+  }
+}
+
+void validate_image_size(Size image) {
+  if (image.height < kMinImageSide || image.width < kMinImageSide || image.height > kMaxImageSide ||
+      image.width > kMaxImageSide) {
+    fail("an image of {}x{} (height x width) cannot be run: both sides must be from {} to {}",
+         image.height, image.width, kMinImageSide, kMaxImageSide);
+  }
+}
+
+std::vector<int> units_of_depth(int depth) {
+  if (depth == 50) return {3, 4, 6, 3};
+  if (depth == 101) return {3, 4, 23, 3};
+  if (depth == 152) return {3, 8, 36, 3};
+  fail("depth {} is not known: use {}, or give the units of each block, such as 2,4,13,3", depth,
+       one_of({"50", "101", "152"}));
+}
+
+std::string_view name_of(Stem stem) {
+  return find_name(kStems, stem);
+}
+std::string_view name_of(UnitKind unit) {
+  return find_name(kUnits, unit);
+}
+std::string_view name_of(Halting halting) {
+  return find_name(kHaltings, halting);
+}
+
+Stem stem_from_name(std::string_view name, std::string_view what) {
+  return find_value(kStems, name, what);
+}
+UnitKind unit_from_name(std::string_view name, std::string_view what) {
+  return find_value(kUnits, name, what);
+}
+Halting halting_from_name(std::string_view name, std::string_view what) {
+  return find_value(kHaltings, name, what);
+}
+
+std::string to_json(const ModelSpec& spec, int indent) {
+  Json json = {{"stem", name_of(spec.stem)},
+               {"unit", name_of(spec.unit)},
+               {"units", spec.units},
+               {"width", spec.width},
+               {"classes", spec.classes},
+               {"halting", name_of(spec.halting)},
+               {"epsilon", spec.epsilon},
+               {"tile", spec.tile},
+               {"halting_norm", spec.halting_norm},
+               {"norm_epsilon", spec.norm_epsilon},
+               {"input",
+                {{"size", spec.input.size},
+                 {"crop", spec.input.crop},
+                 {"mean", spec.input.mean},
+                 {"std", spec.input.std}}}};
+  if (!spec.labels.empty()) json["labels"] = spec.labels;
+  for (const auto& [key, value] : spec.input.unknown) json["input"][key] = Json::parse(value);
+  for (const auto& [key, value] : spec.unknown) json[key] = Json::parse(value);
+  return io::dump_json(json, indent);
+}
+
+ModelSpec spec_from_json(std::string_view text, const std::string& name) {
+  const Json json = io::parse_json(text, name);
+  ModelSpec spec;
+  KeyReader reader(json, name);
+  std::string stem(name_of(spec.stem)), unit(name_of(spec.unit)), halting(name_of(spec.halting));
+  reader.read("stem", stem);
+  reader.read("unit", unit);
+  reader.read("halting", halting);
+  spec.stem = stem_from_name(stem, name + ": 'stem'");
+  spec.unit = unit_from_name(unit, name + ": 'unit'");
+  spec.halting = halting_from_name(halting, name + ": 'halting'");
+  reader.read("units", spec.units);
+  reader.read("width", spec.width);
+  reader.read("classes", spec.classes);
+  reader.read("epsilon", spec.epsilon);
+  reader.read("tile", spec.tile);
+  reader.read("halting_norm", spec.halting_norm);
+  reader.read("norm_epsilon", spec.norm_epsilon);
+  reader.read("labels", spec.labels);
+  if (const Json* input = reader.child("input")) {
+    KeyReader inner(*input, name + ": 'input'");
+    inner.read("size", spec.input.size);
+    inner.read("crop", spec.input.crop);
+    inner.read("mean", spec.input.mean);
+    inner.read("std", spec.input.std);
+    spec.input.unknown = inner.unknown();
+  }
+  spec.unknown = reader.unknown();
+  validate(spec, name);
+  return spec;
+}
+
+Size parse_size(std::string_view text) {
+  auto number = [text](std::string_view part) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size()) {
+      fail("'{}' is not an image size: give one number (224) or height x width (224x320)",
+           printable(text));
+    }
+    return value;
+  };
+  const size_t cross = text.find_first_of("xX");
+  const int height = number(text.substr(0, cross));
+  const int width = cross == text.npos ? height : number(text.substr(cross + 1));
+  validate_image_size({height, width});
+  return {height, width};
+}
+
+}  // namespace sact

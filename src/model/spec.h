@@ -1,0 +1,94 @@
+// ModelSpec: the one description of a network. It is stored as JSON in the model file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sact {
+
+enum class Stem { kImageNet, kSmall };        // 7x7 stride 2 and max pool, or 3x3 stride 1
+enum class UnitKind { kBottleneck, kBasic };  // 1x1, 3x3, 1x1 or two 3x3 convolutions
+enum class Halting { kNone, kAct, kSact };    // plain network, one score per image, per position
+
+/// Height and width of an image or a feature map.
+struct Size {
+  int height = 0;
+  int width = 0;
+  int64_t positions() const { return int64_t(height) * width; }
+  bool operator==(const Size&) const = default;
+};
+
+/// How photographs become network input.
+struct InputSpec {
+  int size = 224;       // side of the square that evaluation uses
+  double crop = 0.875;  // share of each side that the central crop keeps
+  std::array<double, 3> mean = {0.485, 0.456, 0.406};
+  std::array<double, 3> std = {0.229, 0.224, 0.225};
+  std::map<std::string, std::string> unknown;  // as ModelSpec::unknown
+};
+
+struct ModelSpec {
+  Stem stem = Stem::kImageNet;
+  UnitKind unit = UnitKind::kBottleneck;
+  std::vector<int> units = {3, 4, 23, 3};  // residual units of each block
+  int width = 64;                          // bottleneck width of block 1; doubles in every block
+  int classes = 1000;
+  Halting halting = Halting::kNone;
+  double epsilon = 0.01;
+  int tile = 1;
+  bool halting_norm = true;
+  double norm_epsilon = 1e-5;
+  InputSpec input;
+  std::vector<std::string> labels;             // empty, or one for each class
+  std::map<std::string, std::string> unknown;  // keys we do not know, with their JSON: kept
+
+  int blocks() const { return int(units.size()); }
+  int total_units() const;
+  bool adaptive() const { return halting != Halting::kNone; }
+  int block_width(int block) const { return width << block; }
+  int block_channels(int block) const;        // of the residual stream inside a block
+  int block_input_channels(int block) const;  // of what enters its first unit
+  int stem_channels() const { return width; }
+  int unit_stride(int block, int unit) const { return block > 0 && unit == 0 ? 2 : 1; }
+  /// The units 1 ... L-1 of an adaptive block have a halting score; the last always stops.
+  bool has_halting_score(int block, int unit) const;
+  /// Resolution of the residual stream inside a block for an input image of that size.
+  Size block_size(int block, Size image) const;
+  Size stem_size(Size image) const;  // after the stem convolution, before pooling
+  /// The label of a class, or "class 7" when the model has no labels.
+  std::string label(int class_index) const;
+};
+
+inline constexpr int kMinImageSide = 32;
+inline constexpr int kMaxImageSide = 32768;
+
+/// Throws sact::Error, naming the key, when a value makes no sense. `name` says whose spec it is.
+void validate(const ModelSpec& spec, const std::string& name);
+
+/// Throws sact::Error unless a network can be run on images of that size.
+void validate_image_size(Size image);
+
+/// Units per block of the usual depths: 50, 101, 152.
+std::vector<int> units_of_depth(int depth);
+
+std::string to_json(const ModelSpec& spec, int indent = -1);
+/// Missing keys take their default; unknown keys are kept in `unknown`. The result is validated.
+ModelSpec spec_from_json(std::string_view json, const std::string& name);
+
+std::string_view name_of(Stem stem);
+std::string_view name_of(UnitKind unit);
+std::string_view name_of(Halting halting);
+
+/// The inverses of name_of(); `what` names the option or key in messages.
+Stem stem_from_name(std::string_view name, std::string_view what);
+UnitKind unit_from_name(std::string_view name, std::string_view what);
+Halting halting_from_name(std::string_view name, std::string_view what);
+
+/// "224", "224x320" (height x width).
+Size parse_size(std::string_view text);
+
+}  // namespace sact
