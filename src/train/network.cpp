@@ -1,0 +1,203 @@
+#include "train/network.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "model/flops.h"
+
+namespace sact::train {
+namespace {
+
+constexpr double kNormMomentum = 0.003;  // a moving-average decay of 0.997
+
+torch::nn::Conv2d convolution(int in, int out, int kernel, int stride = 1) {
+  return torch::nn::Conv2d(
+      torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
+}
+
+template <typename Norm>
+Norm batch_norm(const ModelSpec& spec, int channels) {
+  return Norm(torch::nn::BatchNormOptions(channels).eps(spec.norm_epsilon).momentum(kNormMomentum));
+}
+
+/// A module that only gives its children a name, as in "stages.2.blocks.5.".
+struct NamespaceImpl : torch::nn::Module {};
+TORCH_MODULE(Namespace);
+
+}  // namespace
+
+HaltingScoreImpl::HaltingScoreImpl(const ModelSpec& spec, int channels) : tile_(spec.tile) {
+  if (spec.halting == Halting::kSact) {
+    local_ = register_module("local", convolution(channels, 1, 3));
+    if (spec.halting_norm) {
+      local_norm_ =
+          register_module("local_norm", batch_norm<torch::nn::BatchNorm2d>(spec, channels));
+    }
+  }
+  global_ = register_module("global", torch::nn::Linear(channels, 1));
+  if (spec.halting_norm) {
+    global_norm_ =
+        register_module("global_norm", batch_norm<torch::nn::BatchNorm1d>(spec, channels));
+  }
+}
+
+torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
+  torch::Tensor pooled = x.mean({2, 3});
+  if (global_norm_) {
+    // One image has no batch statistics; it is normalised by the moving averages, as in inference.
+    const bool use_batch = is_training() && pooled.size(0) > 1;
+    pooled = torch::batch_norm(pooled, global_norm_->weight, global_norm_->bias,
+                               global_norm_->running_mean, global_norm_->running_var, use_batch,
+                               kNormMomentum, global_norm_->options.eps(), true);
+  }
+  torch::Tensor score = global_(pooled).view({-1, 1, 1, 1});
+  if (local_) score = score + local_(local_norm_ ? local_norm_(x) : x);
+  score = torch::sigmoid(at_least_float32(score));
+  return local_ ? average_tiles(score, tile_) : score;
+}
+
+ResidualUnitImpl::ResidualUnitImpl(const ModelSpec& spec, int block, int unit) {
+  const int width = spec.block_width(block);
+  const int out = spec.block_channels(block);
+  const int in = unit == 0 ? spec.block_input_channels(block) : out;
+  const int stride = spec.unit_stride(block, unit);
+  auto norm = [&](int channels) { return batch_norm<torch::nn::BatchNorm2d>(spec, channels); };
+  if (unit == 0) {
+    shortcut_ = convolution(in, out, 1, stride);
+    register_module("downsample", Namespace())->register_module("conv", shortcut_);
+  }
+  norm1_ = register_module("norm1", norm(in));
+  norm2_ = register_module("norm2", norm(width));
+  if (spec.unit == UnitKind::kBottleneck) {
+    conv1_ = register_module("conv1", convolution(in, width, 1));
+    conv2_ = register_module("conv2", convolution(width, width, 3, stride));
+    norm3_ = register_module("norm3", norm(width));
+    conv3_ = register_module("conv3", convolution(width, out, 1));
+  } else {
+    conv1_ = register_module("conv1", convolution(in, width, 3, stride));
+    conv2_ = register_module("conv2", convolution(width, out, 3));
+  }
+  if (spec.has_halting_score(block, unit)) {
+    halting_ = register_module("halting", HaltingScore(spec, out));
+  }
+}
+
+torch::Tensor ResidualUnitImpl::residual(const torch::Tensor& preactivated) {
+  torch::Tensor f = conv2_(torch::relu(norm2_(conv1_(preactivated))));
+  return conv3_ ? conv3_(torch::relu(norm3_(f))) : f;
+}
+
+torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x) {
+  const torch::Tensor p = preactivate(x);
+  return (shortcut_ ? shortcut_(p) : x) + residual(p);
+}
+
+torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x, const torch::Tensor& active) {
+  SACT_ASSERT(!shortcut_);
+  return torch::where(active, x + residual(preactivate(x)), x);
+}
+
+NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
+  validate(spec_, "the network's spec");
+  const bool imagenet = spec_.stem == Stem::kImageNet;
+  stem_ = convolution(3, spec_.stem_channels(), imagenet ? 7 : 3, imagenet ? 2 : 1);
+  register_module("stem", Namespace())->register_module("conv", stem_);
+  auto stages = register_module("stages", Namespace());
+  for (int block = 0; block < spec_.blocks(); ++block) {
+    auto units = stages->register_module(std::to_string(block), Namespace())
+                     ->register_module("blocks", Namespace());
+    blocks_.emplace_back();
+    for (int unit = 0; unit < spec_.units[size_t(block)]; ++unit) {
+      blocks_.back().push_back(
+          units->register_module(std::to_string(unit), ResidualUnit(spec_, block, unit)));
+    }
+  }
+  const int features = spec_.block_channels(spec_.blocks() - 1);
+  norm_ = register_module("norm", batch_norm<torch::nn::BatchNorm2d>(spec_, features));
+  classifier_ = torch::nn::Linear(features, spec_.classes);
+  register_module("head", Namespace())->register_module("fc", classifier_);
+}
+
+NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
+  NetworkOutput output;
+  torch::Tensor x = stem_(images);
+  if (spec_.stem == Stem::kImageNet) x = torch::max_pool2d(x, 3, 2, 1);
+  for (int block = 0; block < spec_.blocks(); ++block) {
+    output.blocks.emplace_back();
+    x = spec_.adaptive() ? run_adaptive_block(block, x, options, output.blocks.back())
+                         : run_plain_block(block, x, output.blocks.back());
+  }
+  output.logits = classifier_(torch::relu(norm_(x)).mean({2, 3}));
+  return output;
+}
+
+torch::Tensor NetworkImpl::run_plain_block(int block, torch::Tensor x, BlockOutput& output) {
+  auto& units = blocks_[size_t(block)];
+  for (ResidualUnit& unit : units) x = unit->forward(x);
+  const auto options = x.options().dtype(torch::kFloat32).requires_grad(false);
+  output.units = torch::full({x.size(0), x.size(2), x.size(3)}, double(units.size()), options);
+  output.ponder_cost = output.units;
+  output.evaluated_units = int(units.size());
+  return x;
+}
+
+torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
+                                              const ForwardOptions& options, BlockOutput& output) {
+  auto& units = blocks_[size_t(block)];
+  const bool early_exit = options.early_exit.value_or(!is_training());
+  x = units[0]->forward(x);
+  const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);
+  const bool spatial = spec_.halting == Halting::kSact;
+  HaltingTracker tracker(
+      torch::empty({batch, 1, spatial ? height : 1, spatial ? width : 1}, x.options()),
+      spec_.epsilon);
+  torch::Tensor result;
+  std::vector<torch::Tensor> weights;
+  for (size_t l = 0; l < units.size(); ++l) {
+    if (l > 0) {
+      if (early_exit && !tracker.any_active()) break;
+      x = units[l]->forward(x, tracker.active());
+    }
+    const bool last = l + 1 == units.size();
+    const torch::Tensor p = last ? tracker.last_step() : tracker.step(units[l]->halting_score(x));
+    result = result.defined() ? result + p * x : p * x;
+    output.evaluated_units = int(l) + 1;
+    if (options.distribution) weights.push_back(p.expand({batch, 1, height, width}));
+  }
+  output.ponder_cost = tracker.ponder_cost().expand({batch, 1, height, width}).squeeze(1);
+  output.units = tracker.units().expand({batch, 1, height, width}).squeeze(1);
+  if (options.distribution) {
+    while (weights.size() < units.size()) weights.push_back(torch::zeros_like(weights.front()));
+    output.distribution = torch::cat(weights, 1);
+  }
+  return result;
+}
+
+torch::Tensor ponder_penalty(const NetworkOutput& output) {
+  torch::Tensor sum;
+  for (const BlockOutput& block : output.blocks) {
+    const torch::Tensor mean = block.ponder_cost.mean();
+    sum = sum.defined() ? sum + mean : mean;
+  }
+  return sum;
+}
+
+std::vector<int64_t> image_flops(const ModelSpec& spec, const NetworkOutput& output, Size image) {
+  std::vector<torch::Tensor> units;
+  for (const BlockOutput& block : output.blocks) {
+    units.push_back(block.units.detach().to(torch::kCPU, torch::kInt32).contiguous());
+  }
+  std::vector<int64_t> flops;
+  for (int64_t i = 0; i < output.logits.size(0); ++i) {
+    std::vector<BlockActivity> activity;
+    for (int block = 0; block < spec.blocks(); ++block) {
+      const torch::Tensor map = units[size_t(block)][i];
+      activity.push_back(block_activity({map.data_ptr<int32_t>(), size_t(map.numel())},
+                                        spec.block_size(block, image), spec.units[size_t(block)]));
+    }
+    flops.push_back(adaptive_flops(spec, image, activity));
+  }
+  return flops;
+}
+
+}  // namespace sact::train

@@ -1,0 +1,101 @@
+// The network as LibTorch modules: the reference for every other back end, and what is trained.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <optional>
+#include <vector>
+
+#include "model/spec.h"
+#include "train/halting_torch.h"
+
+namespace sact::train {
+
+/// H(x): the halting score of a unit, sigmoid(W~ * n'(x) + W n(pool(x)) + b), without the first
+/// term for ACT.
+class HaltingScoreImpl : public torch::nn::Module {
+ public:
+  HaltingScoreImpl(const ModelSpec& spec, int channels);
+  /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT.
+  torch::Tensor forward(const torch::Tensor& x);
+
+ private:
+  int tile_;
+  torch::nn::Conv2d local_{nullptr};
+  torch::nn::Linear global_{nullptr};
+  torch::nn::BatchNorm2d local_norm_{nullptr};
+  torch::nn::BatchNorm1d global_norm_{nullptr};
+};
+TORCH_MODULE(HaltingScore);
+
+/// A pre-activation residual unit, F(x) = shortcut + f(x).
+class ResidualUnitImpl : public torch::nn::Module {
+ public:
+  ResidualUnitImpl(const ModelSpec& spec, int block, int unit);
+  /// Evaluated everywhere.
+  torch::Tensor forward(const torch::Tensor& x);
+  /// Evaluated where `active` is true; elsewhere x keeps its value. Not for the first unit of a
+  /// block, which is always evaluated everywhere.
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& active);
+  torch::Tensor halting_score(const torch::Tensor& x) { return halting_->forward(x); }
+
+ private:
+  torch::Tensor residual(const torch::Tensor& preactivated);
+  torch::Tensor preactivate(const torch::Tensor& x) { return torch::relu(norm1_(x)); }
+
+  torch::nn::BatchNorm2d norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};
+  torch::nn::Conv2d conv1_{nullptr}, conv2_{nullptr}, conv3_{nullptr}, shortcut_{nullptr};
+  HaltingScore halting_{nullptr};
+};
+TORCH_MODULE(ResidualUnit);
+
+struct ForwardOptions {
+  /// Also return the halting distribution: one more map for every unit.
+  bool distribution = false;
+  /// Leave a block as soon as every position of every image has halted. The numbers do not change.
+  /// On by default outside of training; in training every unit keeps its norm statistics alive.
+  std::optional<bool> early_exit = std::nullopt;
+};
+
+/// What a block gave. A plain block gives every position all its units: N = rho = L.
+struct BlockOutput {
+  torch::Tensor ponder_cost;   // rho [B, H, W], with gradients
+  torch::Tensor units;         // N [B, H, W], float
+  torch::Tensor distribution;  // p [B, L, H, W] when asked for
+  int evaluated_units = 0;     // units that were run for the batch
+};
+
+struct NetworkOutput {
+  torch::Tensor logits;  // [B, classes]
+  std::vector<BlockOutput> blocks;
+};
+
+class NetworkImpl : public torch::nn::Module {
+ public:
+  explicit NetworkImpl(ModelSpec spec);
+
+  /// `images` [B, 3, H, W], normalised.
+  NetworkOutput forward(const torch::Tensor& images, const ForwardOptions& options = {});
+
+  const ModelSpec& spec() const { return spec_; }
+
+ private:
+  torch::Tensor run_plain_block(int block, torch::Tensor x, BlockOutput& output);
+  torch::Tensor run_adaptive_block(int block, torch::Tensor x, const ForwardOptions& options,
+                                   BlockOutput& output);
+
+  ModelSpec spec_;
+  torch::nn::Conv2d stem_{nullptr};
+  std::vector<std::vector<ResidualUnit>> blocks_;
+  torch::nn::BatchNorm2d norm_{nullptr};
+  torch::nn::Linear classifier_{nullptr};
+};
+TORCH_MODULE(Network);
+
+/// Sum over blocks of the mean ponder cost over batch and positions: what tau multiplies.
+torch::Tensor ponder_penalty(const NetworkOutput& output);
+
+/// FLOPs of every image of the batch, given the size of the images.
+std::vector<int64_t> image_flops(const ModelSpec& spec, const NetworkOutput& output, Size image);
+
+}  // namespace sact::train

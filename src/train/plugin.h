@@ -1,0 +1,34 @@
+// What the program `sact` calls in the library libsact_torch.so.
+//
+// LibTorch with all it drags in takes half a second to load, and most commands do not need it. So
+// everything that does lives in a library of its own, which is opened when it is wanted. This
+// header does not include LibTorch.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/model_file.h"
+#include "model/runner.h"
+
+namespace sact::train {
+
+/// What LibTorch this is and what it can use, for `sact doctor`.
+struct TorchFacts {
+  std::string version;
+  int threads = 0;
+  int cuda_devices = 0;
+  double matmul_gflops = 0;  // of a 1024 x 1024 product: tells a real BLAS from the reference one
+};
+
+struct TorchPlugin {
+  /// `device` is "cpu" or "cuda".
+  std::unique_ptr<Runner> (*make_runner)(const ModelFile& file, const std::string& device,
+                                         int threads);
+  TorchFacts (*facts)(int threads);
+};
+
+/// The one symbol that the library exports for the program.
+extern "C" const TorchPlugin* sact_torch_plugin();
+
+}  // namespace sact::train

@@ -1,0 +1,101 @@
+#include "train/torch_runner.h"
+
+#include <torch/version.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "base/error.h"
+#include "train/network_weights.h"
+
+namespace sact::train {
+namespace {
+
+Map map_of(const torch::Tensor& tensor) {
+  Map map(int(tensor.size(0)), int(tensor.size(1)));
+  std::memcpy(map.values.data(), tensor.data_ptr<float>(), map.values.size() * sizeof(float));
+  return map;
+}
+
+std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& output, Size size) {
+  const torch::Tensor logits = output.logits.to(torch::kCPU, torch::kFloat32).contiguous();
+  std::vector<ImageResult> results(static_cast<size_t>(logits.size(0)));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const float* row = logits[int64_t(i)].data_ptr<float>();
+    results[i].logits.assign(row, row + logits.size(1));
+  }
+  for (const BlockOutput& block : output.blocks) {
+    const torch::Tensor ponder = block.ponder_cost.to(torch::kCPU, torch::kFloat32).contiguous();
+    const torch::Tensor units = block.units.to(torch::kCPU, torch::kInt32).contiguous();
+    for (size_t i = 0; i < results.size(); ++i) {
+      const torch::Tensor row = units[int64_t(i)];
+      const int32_t* data = row.data_ptr<int32_t>();
+      results[i].blocks.push_back(
+          {map_of(ponder[int64_t(i)]), std::vector<int32_t>(data, data + row.numel())});
+    }
+  }
+  for (ImageResult& result : results) result.flops = result_flops(spec, size, result.blocks);
+  return results;
+}
+
+torch::Device device_from_name(const std::string& name) {
+  if (name == "cpu") return torch::kCPU;
+  if (name != "cuda") fail("device '{}' is not known: use {}", name, one_of({"cpu", "cuda"}));
+  if (!torch::cuda::is_available()) {
+    fail(
+        "no CUDA device can be used here (this LibTorch was built without CUDA, or there is no "
+        "GPU or driver); use --device cpu");
+  }
+  return torch::kCUDA;
+}
+
+class TorchRunner : public Runner {
+ public:
+  TorchRunner(const ModelFile& file, torch::Device device)
+      : network_(load_network(file)), device_(device) {
+    network_->to(device);
+  }
+
+  std::vector<ImageResult> run(const std::vector<float>& planes, int count, Size size) override {
+    validate_image_size(size);
+    SACT_ASSERT(int64_t(planes.size()) == 3 * count * size.positions());
+    torch::InferenceMode inference;
+    const torch::Tensor images =
+        torch::from_blob(const_cast<float*>(planes.data()), {count, 3, size.height, size.width},
+                         torch::kFloat32)
+            .to(device_);
+    return results_of(network_->spec(), network_->forward(images), size);
+  }
+
+ private:
+  Network network_;
+  torch::Device device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> make_torch_runner(const ModelFile& file, const std::string& device,
+                                          int threads) {
+  at::set_num_threads(threads);  // Debian's LibTorch starts with one
+  return std::make_unique<TorchRunner>(file, device_from_name(device));
+}
+
+TorchFacts torch_facts(int threads) {
+  at::set_num_threads(threads);
+  TorchFacts facts;
+  facts.version = TORCH_VERSION;
+  facts.threads = at::get_num_threads();
+  if (torch::cuda::is_available()) facts.cuda_devices = int(torch::cuda::device_count());
+  torch::InferenceMode inference;
+  const torch::Tensor a = torch::randn({1024, 1024});
+  for (int i = 0; i < 3; ++i) {  // the best of three: the first also starts threads
+    const auto start = std::chrono::steady_clock::now();
+    const torch::Tensor product = a.mm(a);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    facts.matmul_gflops =
+        std::max(facts.matmul_gflops, 2.0 * 1024 * 1024 * 1024 / taken.count() * 1e-9);
+  }
+  return facts;
+}
+
+}  // namespace sact::train

@@ -1,0 +1,352 @@
+// The LibTorch network: properties of the specification that must hold for any weights.
+#include "train/network.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "model/flops.h"
+#include "train/random_network.h"
+
+namespace sact::train {
+namespace {
+
+using test::random_images;
+using test::random_network;
+using test::tiny_spec;
+
+double largest_difference(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+void set_parameter(Network& network, const std::string& name, double value) {
+  torch::NoGradGuard no_grad;
+  network->named_parameters()[name].fill_(value);
+}
+
+/// Makes every unit's halting score a given constant, the same everywhere.
+void set_scores(Network& network, const std::vector<std::vector<double>>& scores) {
+  torch::NoGradGuard no_grad;
+  for (size_t block = 0; block < scores.size(); ++block) {
+    for (size_t unit = 0; unit < scores[block].size(); ++unit) {
+      const std::string prefix = unit_prefix(int(block), int(unit)) + "halting.";
+      set_parameter(network, prefix + "global.weight", 0);
+      if (network->spec().halting == Halting::kSact) {
+        set_parameter(network, prefix + "local.weight", 0);
+      }
+      // A sigmoid of +-40 is 0 or 1 to the last bit of a float's sum.
+      const double h = scores[block][unit];
+      set_parameter(network, prefix + "global.bias",
+                    h <= 0   ? -40
+                    : h >= 1 ? 40
+                             : std::log(h / (1 - h)));
+    }
+  }
+}
+
+TEST(Network, OutputsHaveTheirShapesForAnySizeAndKind) {
+  torch::NoGradGuard no_grad;
+  for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
+    for (UnitKind unit : {UnitKind::kBottleneck, UnitKind::kBasic}) {
+      for (Stem stem : {Stem::kImageNet, Stem::kSmall}) {
+        for (const Size size : {Size{32, 32}, {33, 47}}) {
+          ModelSpec spec = tiny_spec(halting, {2, 1, 3});
+          spec.unit = unit;
+          spec.stem = stem;
+          Network network = random_network(spec, 1);
+          const NetworkOutput output = network->forward(
+              random_images(2, size.height, size.width, 2), {.distribution = spec.adaptive()});
+          EXPECT_EQ(output.logits.sizes(), (torch::IntArrayRef{2, 6}));
+          EXPECT_TRUE(torch::isfinite(output.logits).all().item<bool>());
+          for (int block = 0; block < 3; ++block) {
+            const Size expected = spec.block_size(block, size);
+            const BlockOutput& found = output.blocks[size_t(block)];
+            EXPECT_EQ(found.units.sizes(),
+                      (torch::IntArrayRef{2, expected.height, expected.width}));
+            EXPECT_EQ(found.ponder_cost.sizes(), found.units.sizes());
+            if (spec.adaptive()) {
+              EXPECT_EQ(found.distribution.size(1), spec.units[size_t(block)]);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Network, HaltingInvariantsHoldAtEveryPosition) {
+  torch::NoGradGuard no_grad;
+  std::set<int> seen;
+  for (int tile : {1, 3}) {
+    ModelSpec spec = tiny_spec(Halting::kSact);
+    spec.tile = tile;
+    Network network = random_network(spec, 5);
+    const NetworkOutput output =
+        network->forward(random_images(3, 64, 48, 6), {.distribution = true});
+    for (const BlockOutput& block : output.blocks) {
+      EXPECT_LT(largest_difference(block.distribution.sum(1), torch::ones_like(block.units)), 1e-5);
+      EXPECT_TRUE((block.units <= block.ponder_cost + 1e-5).all().item<bool>());
+      EXPECT_TRUE((block.ponder_cost <= block.units + 1 + 1e-5).all().item<bool>());
+      for (int n : {1, 2, 3, 4}) {
+        if ((block.units == n).any().item<bool>()) seen.insert(n);
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), 4u) << "the random scores halt everywhere, so this test means something";
+}
+
+TEST(Network, ZeroLocalWeightsGiveAct) {
+  torch::NoGradGuard no_grad;
+  for (bool norm : {true, false}) {
+    ModelSpec sact_spec = tiny_spec(Halting::kSact), act_spec = tiny_spec(Halting::kAct);
+    sact_spec.halting_norm = act_spec.halting_norm = norm;
+    Network sact = random_network(sact_spec, 9), act = random_network(act_spec, 9);
+    auto source = sact->named_parameters();
+    for (auto& parameter : source) {
+      if (parameter.key().find("halting.local.weight") != std::string::npos) {
+        parameter.value().zero_();
+      }
+    }
+    for (auto& parameter : act->named_parameters()) {
+      parameter.value().copy_(source[parameter.key()]);
+    }
+    auto buffers = sact->named_buffers();
+    for (auto& buffer : act->named_buffers()) buffer.value().copy_(buffers[buffer.key()]);
+    const torch::Tensor images = random_images(3, 40, 56, 10);
+    const NetworkOutput a = sact->forward(images), b = act->forward(images);
+    EXPECT_LT(largest_difference(a.logits, b.logits), 1e-4);
+    for (size_t block = 0; block < a.blocks.size(); ++block) {
+      EXPECT_TRUE(torch::equal(a.blocks[block].units, b.blocks[block].units));
+      EXPECT_LT(largest_difference(a.blocks[block].ponder_cost, b.blocks[block].ponder_cost), 1e-5);
+    }
+  }
+}
+
+TEST(Network, ZerosThenOneEqualsThePlainNetworkCutAfterThatUnit) {
+  torch::NoGradGuard no_grad;
+  for (Halting halting : {Halting::kAct, Halting::kSact}) {
+    for (int cut = 1; cut <= 3; ++cut) {
+      Network adaptive = random_network(tiny_spec(halting), 13);
+      std::vector<std::vector<double>> scores = {{0, 0}, {0, 0, 0}};
+      for (auto& block : scores) {
+        if (size_t(cut) <= block.size()) block[size_t(cut - 1)] = 1;
+      }
+      set_scores(adaptive, scores);
+      const std::vector<int> units = {cut, cut == 3 ? 3 : cut};
+      Network plain(tiny_spec(Halting::kNone, units));
+      auto source = adaptive->named_parameters();
+      for (auto& parameter : plain->named_parameters()) {
+        parameter.value().copy_(source[parameter.key()]);
+      }
+      auto buffers = adaptive->named_buffers();
+      for (auto& buffer : plain->named_buffers()) buffer.value().copy_(buffers[buffer.key()]);
+      plain->eval();
+      const torch::Tensor images = random_images(2, 33, 47, 14);
+      const NetworkOutput a = adaptive->forward(images), b = plain->forward(images);
+      EXPECT_LT(largest_difference(a.logits, b.logits), 1e-4);
+      EXPECT_EQ(a.blocks[0].evaluated_units, cut) << "units after the halt are not evaluated";
+      EXPECT_TRUE(torch::equal(a.blocks[1].units, b.blocks[1].units));
+    }
+  }
+}
+
+TEST(Network, InactivePositionsKeepTheirValueAndStillAreNeighbours) {
+  // One unit applied where a mask says: equals the unit applied everywhere, at active positions.
+  torch::NoGradGuard no_grad;
+  const ModelSpec spec = tiny_spec(Halting::kSact);
+  ResidualUnit unit(spec, 0, 1);
+  unit->eval();
+  const torch::Tensor x = torch::randn({2, 16, 9, 7});
+  const torch::Tensor active = torch::rand({2, 1, 9, 7}) > 0.5;
+  const torch::Tensor masked = unit->forward(x, active), everywhere = unit->forward(x);
+  EXPECT_TRUE(torch::equal(masked, torch::where(active, everywhere, x)));
+}
+
+TEST(Network, PermutingABatchPermutesTheResults) {
+  torch::NoGradGuard no_grad;
+  Network network = random_network(tiny_spec(Halting::kSact), 17);
+  const torch::Tensor images = random_images(4, 48, 48, 18);
+  const torch::Tensor order = torch::tensor({2, 0, 3, 1});
+  const NetworkOutput a = network->forward(images);
+  const NetworkOutput b = network->forward(images.index_select(0, order));
+  EXPECT_LT(largest_difference(a.logits.index_select(0, order), b.logits), 1e-4);
+  for (size_t block = 0; block < 2; ++block) {
+    EXPECT_TRUE(torch::equal(a.blocks[block].units.index_select(0, order), b.blocks[block].units));
+  }
+}
+
+TEST(Network, ABatchGivesEachImageWhatItGetsAlone) {
+  torch::NoGradGuard no_grad;
+  for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
+    ModelSpec spec = tiny_spec(halting);
+    spec.tile = 2;
+    Network network = random_network(spec, 19);
+    const torch::Tensor images = random_images(3, 33, 47, 20);
+    const NetworkOutput together = network->forward(images);
+    const auto flops = image_flops(spec, together, {33, 47});
+    for (int64_t i = 0; i < 3; ++i) {
+      const NetworkOutput alone = network->forward(images.narrow(0, i, 1));
+      EXPECT_LT(largest_difference(together.logits[i], alone.logits[0]), 1e-4);
+      EXPECT_EQ(image_flops(spec, alone, {33, 47})[0], flops[size_t(i)]);
+      for (size_t block = 0; block < 2; ++block) {
+        EXPECT_TRUE(torch::equal(together.blocks[block].units[i], alone.blocks[block].units[0]));
+        EXPECT_LT(largest_difference(together.blocks[block].ponder_cost[i],
+                                     alone.blocks[block].ponder_cost[0]),
+                  1e-5);
+      }
+    }
+  }
+}
+
+TEST(Network, EarlyExitSkipsUnitsAndChangesNothing) {
+  torch::NoGradGuard no_grad;
+  Network network = random_network(tiny_spec(Halting::kSact), 23);
+  set_scores(network, {{0.999, 0.5}, {0.6, 0.6, 0.1}});
+  const torch::Tensor images = random_images(2, 40, 40, 24);
+  const NetworkOutput early = network->forward(images, {.distribution = true});
+  const NetworkOutput full = network->forward(images, {.distribution = true, .early_exit = false});
+  EXPECT_EQ(early.blocks[0].evaluated_units, 1);
+  EXPECT_EQ(early.blocks[1].evaluated_units, 2);
+  EXPECT_EQ(full.blocks[0].evaluated_units, 3);
+  EXPECT_EQ(full.blocks[1].evaluated_units, 4);
+  EXPECT_TRUE(torch::equal(early.logits, full.logits));
+  for (size_t block = 0; block < 2; ++block) {
+    EXPECT_TRUE(torch::equal(early.blocks[block].distribution, full.blocks[block].distribution));
+    EXPECT_TRUE(torch::equal(early.blocks[block].ponder_cost, full.blocks[block].ponder_cost));
+  }
+}
+
+TEST(Network, TilesHaltAsOne) {
+  torch::NoGradGuard no_grad;
+  ModelSpec spec = tiny_spec(Halting::kSact);
+  spec.tile = 4;
+  Network network = random_network(spec, 28);
+  // Quiet on the left and loud on the right, so that tiles differ.
+  const torch::Tensor images = random_images(2, 72, 56, 30) * torch::linspace(0, 4, 56);
+  const torch::Tensor units = network->forward(images).blocks[0].units;  // 18 x 14
+  EXPECT_GT(units.max().item<float>(), units.min().item<float>());
+  for (int64_t top = 0; top < 18; top += 4) {
+    for (int64_t left = 0; left < 14; left += 4) {
+      const torch::Tensor tile = units.slice(1, top, std::min<int64_t>(top + 4, 18))
+                                     .slice(2, left, std::min<int64_t>(left + 4, 14));
+      EXPECT_TRUE(torch::equal(tile.amax({1, 2}), tile.amin({1, 2})));
+    }
+  }
+}
+
+TEST(Network, EpsilonNearItsEnds) {
+  torch::NoGradGuard no_grad;
+  for (const auto& [epsilon, units] : {std::pair{1 - 1e-6, 1.0}, {1e-7, -1.0}}) {
+    ModelSpec spec = tiny_spec(Halting::kSact);
+    spec.epsilon = epsilon;
+    Network network = random_network(spec, 31);
+    set_scores(network, {{0.3, 0.3}, {0.2, 0.2, 0.2}});
+    const NetworkOutput output = network->forward(random_images(1, 32, 32, 32));
+    for (size_t block = 0; block < 2; ++block) {
+      const double expected = units > 0 ? units : double(spec.units[block]);
+      EXPECT_TRUE((output.blocks[block].units == expected).all().item<bool>());
+    }
+  }
+}
+
+TEST(Network, OneUnitBlocksAreEvaluatedOnce) {
+  torch::NoGradGuard no_grad;
+  Network network = random_network(tiny_spec(Halting::kSact, {1, 1, 1, 1}), 37);
+  const NetworkOutput output = network->forward(random_images(1, 32, 32, 38));
+  for (const BlockOutput& block : output.blocks) {
+    EXPECT_TRUE((block.units == 1).all().item<bool>());
+    EXPECT_TRUE((block.ponder_cost == 2).all().item<bool>()) << "N = 1 and the remainder is 1";
+  }
+}
+
+TEST(Network, FlopsFollowTheUnitMaps) {
+  torch::NoGradGuard no_grad;
+  const Size size{64, 64};
+  const ModelSpec plain = tiny_spec(Halting::kNone);
+  Network dense = random_network(plain, 39);
+  EXPECT_EQ(image_flops(plain, dense->forward(random_images(1, 64, 64, 40)), size)[0],
+            dense_flops(plain, size));
+  const ModelSpec spec = tiny_spec(Halting::kSact);
+  Network network = random_network(spec, 41);
+  const auto flops = image_flops(spec, network->forward(random_images(2, 64, 64, 42)), size);
+  for (int64_t count : flops) {
+    EXPECT_LT(count, dense_flops(spec, size) + halting_flops(spec, size));
+    EXPECT_GT(count, dense_flops(tiny_spec(Halting::kNone, {1, 1}), size));
+  }
+}
+
+TEST(Network, TrainingUsesBatchStatisticsAndSurvivesOneImage) {
+  Network network = random_network(tiny_spec(Halting::kSact), 43);
+  network->train();
+  const torch::Tensor before =
+      network->named_buffers()["stages.0.blocks.0.halting.global_norm.running_mean"].clone();
+  network->forward(random_images(1, 32, 32, 44));
+  EXPECT_TRUE(torch::equal(
+      before, network->named_buffers()["stages.0.blocks.0.halting.global_norm.running_mean"]))
+      << "one image has no statistics over the batch";
+  network->forward(random_images(4, 32, 32, 44));
+  EXPECT_FALSE(torch::equal(
+      before, network->named_buffers()["stages.0.blocks.0.halting.global_norm.running_mean"]));
+}
+
+TEST(Network, NormStatisticsMoveWithTheDecayOfTheSpecification) {
+  Network network = random_network(tiny_spec(Halting::kNone), 45);
+  network->train();
+  torch::Tensor mean = network->named_buffers()["stages.0.blocks.0.norm1.running_mean"];
+  const torch::Tensor before = mean.clone();
+  const torch::Tensor images = random_images(4, 32, 32, 46);
+  torch::Tensor seen;
+  {
+    torch::NoGradGuard no_grad;
+    auto weights = network->named_parameters();
+    seen = torch::max_pool2d(torch::conv2d(images, weights["stem.conv.weight"], {}, 2, 3), 3, 2, 1)
+               .mean({0, 2, 3});
+  }
+  network->forward(images);
+  EXPECT_LT(largest_difference(mean, 0.997 * before + 0.003 * seen), 1e-5);
+}
+
+/// Loss whose gradient is compared with finite differences: cross-entropy and ponder cost.
+torch::Tensor loss_of(Network& network, const torch::Tensor& images) {
+  const NetworkOutput output = network->forward(images, {.early_exit = false});
+  const torch::Tensor targets = torch::arange(images.size(0)) % 6;
+  return torch::cross_entropy_loss(output.logits, targets) + 0.05 * ponder_penalty(output);
+}
+
+TEST(Network, GradientsEqualFiniteDifferences) {
+  // In double precision, so that a small step shows the slope and not rounding.
+  for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
+    Network network = random_network(tiny_spec(halting, {2, 3}), 47);
+    network->to(torch::kFloat64);
+    const torch::Tensor images = random_images(2, 32, 32, 48).to(torch::kFloat64);
+    loss_of(network, images).backward();
+    Random random(49);
+    int checked = 0;
+    for (auto& parameter : network->named_parameters()) {
+      torch::Tensor value = parameter.value();
+      const int64_t index = random.below(value.numel());
+      ASSERT_TRUE(value.grad().defined()) << parameter.key();
+      const double gradient = value.grad().view({-1})[index].item<double>();
+      torch::NoGradGuard no_grad;
+      torch::Tensor element = value.view({-1})[index];
+      const double kept = element.item<double>();
+      constexpr double kStep = 1e-6;
+      auto at = [&](double shifted) {
+        element.fill_(shifted);
+        return loss_of(network, images).item<double>();
+      };
+      const double up = at(kept + kStep), down = at(kept - kStep), middle = at(kept);
+      // Where N changes within the step the loss jumps: R is not continuous there.
+      const double right = (up - middle) / kStep, left = (middle - down) / kStep;
+      if (std::abs(right - left) > 0.05 * std::max(1e-3, std::abs(right) + std::abs(left)))
+        continue;
+      EXPECT_NEAR(gradient, (up - down) / (2 * kStep), 1e-4 + 1e-2 * std::abs(gradient))
+          << parameter.key();
+      ++checked;
+    }
+    EXPECT_GT(checked, int(network->named_parameters().size()) * 3 / 4);
+  }
+}
+
+}  // namespace
+}  // namespace sact::train

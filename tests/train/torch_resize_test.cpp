@@ -1,0 +1,35 @@
+// Our resizing is LibTorch's antialiased bilinear one: evaluation on batches and `predict` agree.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "base/random.h"
+#include "model/preprocess.h"
+
+namespace sact::train {
+namespace {
+
+TEST(Resize, EqualsLibTorchForEveryScale) {
+  const uint64_t seed = 51;
+  SCOPED_TRACE(seed);
+  Random random(seed);
+  for (int i = 0; i < 30; ++i) {
+    io::Image image(1 + int(random.below(60)), 1 + int(random.below(60)));
+    for (uint8_t& value : image.rgb) value = uint8_t(random.bits());
+    const Size size{1 + int(random.below(60)), 1 + int(random.below(60))};
+    const torch::Tensor source =
+        torch::from_blob(image.rgb.data(), {1, image.height, image.width, 3}, torch::kUInt8)
+            .permute({0, 3, 1, 2})
+            .to(torch::kFloat32)
+            .contiguous();
+    const torch::Tensor expected =
+        at::_upsample_bilinear2d_aa(source, {size.height, size.width}, /*align_corners=*/false);
+    std::vector<float> found = resize(image, {0, 0, image.width, image.height}, size);
+    const torch::Tensor ours =
+        torch::from_blob(found.data(), {1, 3, size.height, size.width}, torch::kFloat32);
+    EXPECT_LT((expected - ours).abs().max().item<double>(), 0.01)
+        << image.height << "x" << image.width << " to " << size.height << "x" << size.width;
+  }
+}
+
+}  // namespace
+}  // namespace sact::train
