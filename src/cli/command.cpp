@@ -1,0 +1,34 @@
+#include "cli/command.h"
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/error.h"
+
+namespace sact::cli {
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  command.add_flag("--json", options.json, "Print one JSON object instead of text");
+  command.add_option("--threads", options.threads, "CPU threads (default: all available)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--device", options.device, "Where to run: cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+}
+
+void set_examples(CLI::App& command, std::string_view examples) {
+  command.footer("Examples:\n" + std::string(examples));
+}
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fputc('\n', stdout) == EOF || std::fflush(stdout) != 0) {
+    fail("results cannot be written to standard output: {}", errno_text(errno));
+  }
+}
+
+void print_json(const io::Json& json) {
+  print(io::dump_json(json, 2));
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,38 @@
+// What all commands share: how one is declared, the common options, and printing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "io/json.h"
+
+namespace sact::cli {
+
+/// Options that every command has.
+struct CommonOptions {
+  bool json = false;
+  int threads = 0;  // 0: all that this process may use
+  std::string device = "cpu";
+};
+
+/// A command runs and returns the exit status.
+using Action = std::function<int()>;
+
+/// Declares a command on `app`; `action` receives what to run when the command was given.
+void declare_new(CLI::App& app, Action& action);
+void declare_info(CLI::App& app, Action& action);
+void declare_predict(CLI::App& app, Action& action);
+void declare_synth(CLI::App& app, Action& action);
+void declare_doctor(CLI::App& app, Action& action);
+
+/// Adds --json, --threads and --device, and sets help text with examples.
+void add_common_options(CLI::App& command, CommonOptions& options);
+void set_examples(CLI::App& command, std::string_view examples);
+
+/// Prints a line of results to standard output; a full disk or closed pipe there is an error.
+void print(std::string_view text);
+void print_json(const io::Json& json);
+
+}  // namespace sact::cli

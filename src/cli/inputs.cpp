@@ -1,0 +1,68 @@
+#include "cli/inputs.h"
+
+#include <glob.h>
+
+#include <set>
+
+#include "io/image.h"
+#include "sact/error.h"
+
+namespace sact::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_path(std::vector<Input>& inputs, const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    inputs.push_back({path, {}});
+    return;
+  }
+  try {
+    const auto images = io::list_images(path);
+    for (const fs::path& image : images) inputs.push_back({image, {}});
+    if (images.empty()) {
+      inputs.push_back({path, path.string() + ": no JPEG or PNG image in this directory"});
+    }
+  } catch (const Error& error) {
+    inputs.push_back({path, error.what()});
+  }
+}
+
+}  // namespace
+
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments) {
+  std::vector<Input> inputs;
+  for (const std::string& argument : arguments) {
+    std::error_code ignored;
+    const bool pattern = argument.find_first_of("*?[") != argument.npos;
+    if (!pattern || fs::exists(argument, ignored)) {
+      add_path(inputs, argument);
+      continue;
+    }
+    glob_t matches{};
+    if (::glob(argument.c_str(), GLOB_TILDE, nullptr, &matches) == 0) {
+      for (size_t i = 0; i < matches.gl_pathc; ++i) add_path(inputs, matches.gl_pathv[i]);
+    } else {
+      inputs.push_back({argument, argument + ": no file matches this pattern"});
+    }
+    ::globfree(&matches);
+  }
+  return inputs;
+}
+
+std::vector<std::string> unique_names(const std::vector<Input>& inputs, const std::string& suffix) {
+  std::set<std::string> taken;
+  std::vector<std::string> names;
+  for (const Input& input : inputs) {
+    const std::string stem = input.path.stem().string();
+    std::string name = stem + suffix;
+    for (int number = 2; !taken.insert(name).second; ++number) {
+      name = stem + "-" + std::to_string(number) + suffix;
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,23 @@
+// The image arguments of a command: files, directories and patterns.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sact::cli {
+
+struct Input {
+  std::filesystem::path path;
+  std::string error;  // not empty: this argument gave no image, and why
+};
+
+/// Files stay as they are, directories become the images in and below them, patterns (for shells
+/// that did not expand them) what matches. An argument that gives nothing is kept with its error.
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments);
+
+/// For every input a file name of its own in one directory: the stem of the image, numbered where
+/// two images share it, then `suffix`.
+std::vector<std::string> unique_names(const std::vector<Input>& inputs, const std::string& suffix);
+
+}  // namespace sact::cli

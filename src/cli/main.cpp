@@ -1,0 +1,60 @@
+// The program `sact`: finds the command, runs it, and turns every failure into one line.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "sact/error.h"
+
+namespace {
+
+constexpr int kFailed = 1;  // the work could not be done
+constexpr int kUsage = 2;   // the command line makes no sense
+
+int report(const std::string& message) {
+  sact::print_above_progress("sact: error: " + message.substr(0, message.find('\n')) + "\n");
+  return kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace sact::cli;
+  CLI::App app{
+      "Residual networks that decide, position by position, how many layers each part of "
+      "an image needs"};
+  app.name("sact");
+  app.set_version_flag("--version", std::string("sact ") + SACT_VERSION);
+  app.require_subcommand(1);
+  app.footer("Run 'sact COMMAND --help' for the options of a command and examples.");
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    std::string message = error.what(), name;
+    for (const CLI::App* command : failed->get_subcommands()) name = " " + command->get_name();
+    if (name.empty() && !failed->remaining().empty()) {
+      message = "there is no command '" + failed->remaining().front() + "'";
+    }
+    return "sact: " + message + "; see 'sact" + name + " --help'\n";
+  });
+
+  Action action;
+  declare_new(app, action);
+  declare_info(app, action);
+  declare_predict(app, action);
+  declare_synth(app, action);
+  declare_doctor(app, action);
+
+  try {
+    app.parse(argc, argv);
+    return action();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
+  } catch (const std::bad_alloc&) {
+    return report("not enough memory for this; try a smaller image, batch or network");
+  } catch (const std::exception& error) {
+    return report(error.what());
+  }
+}

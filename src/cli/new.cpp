@@ -1,0 +1,146 @@
+// sact new: a model file with fresh random weights, so that everything can be tried untrained.
+#include <fstream>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "model/flops.h"
+#include "model/initial_weights.h"
+#include "model/model_file.h"
+
+namespace sact::cli {
+namespace {
+
+struct NewOptions {
+  CommonOptions common;
+  std::string spec_file, out, halting, stem, unit, labels_file, dtype = "f32";
+  int depth = 0, width = 0, classes = 0, tile = 0, input_size = 0;
+  std::vector<int> units;
+  double epsilon = 0;
+  bool plain_halting = false;
+  InitialWeights initial;
+};
+
+std::vector<std::string> read_lines(const std::string& path) {
+  const auto bytes = read_file(path, 64 << 20);
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::byte byte : bytes) {
+    if (byte == std::byte('\n')) {
+      lines.push_back(std::exchange(line, {}));
+    } else if (byte != std::byte('\r')) {
+      line += char(byte);
+    }
+  }
+  if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+/// The given spec file or the defaults, then every option that was given.
+ModelSpec spec_of(const NewOptions& options) {
+  ModelSpec spec;
+  if (!options.spec_file.empty()) {
+    const auto bytes = read_file(options.spec_file, 64 << 20);
+    spec = spec_from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                          options.spec_file);
+  }
+  if (!options.stem.empty()) spec.stem = stem_from_name(options.stem, "--stem");
+  if (!options.unit.empty()) spec.unit = unit_from_name(options.unit, "--unit");
+  if (!options.halting.empty()) spec.halting = halting_from_name(options.halting, "--halting");
+  if (options.depth) spec.units = units_of_depth(options.depth);
+  if (!options.units.empty()) spec.units = options.units;
+  if (options.width) spec.width = options.width;
+  if (options.tile) spec.tile = options.tile;
+  if (options.epsilon > 0) spec.epsilon = options.epsilon;
+  if (options.input_size) spec.input.size = options.input_size;
+  if (options.plain_halting) spec.halting_norm = false;
+  if (!options.labels_file.empty()) {
+    spec.labels = read_lines(options.labels_file);
+    spec.classes = int(spec.labels.size());
+  }
+  if (options.classes) spec.classes = options.classes;
+  validate(spec, "the new network");
+  return spec;
+}
+
+io::Dtype dtype_of(const std::string& name) {
+  return name == "f16" ? io::Dtype::kF16 : name == "bf16" ? io::Dtype::kBF16 : io::Dtype::kF32;
+}
+
+int run(const NewOptions& options) {
+  constexpr int64_t kMaxParameters = 2'000'000'000;
+  const ModelSpec spec = spec_of(options);
+  const int64_t parameters = parameter_count(spec);
+  if (parameters > kMaxParameters) {
+    fail("this network would have {} parameters, more than the {} that one file may hold",
+         format_grouped(parameters), format_grouped(kMaxParameters));
+  }
+  write_model(options.out, spec, initial_weights(spec, options.initial), dtype_of(options.dtype));
+  const Size size{spec.input.size, spec.input.size};
+  if (options.common.json) {
+    print_json({{"path", options.out},
+                {"spec", io::Json::parse(to_json(spec))},
+                {"parameters", parameters},
+                {"flops", dense_flops(spec, size)}});
+    return 0;
+  }
+  print(fmt::format("wrote {}: {} units in {} blocks, halting {}, {} parameters, {} at {}x{}",
+                    options.out, spec.total_units(), spec.blocks(), name_of(spec.halting),
+                    format_grouped(parameters), format_flops(double(dense_flops(spec, size))),
+                    size.height, size.width));
+  print(fmt::format("next: sact info {0}, or sact predict {0} IMAGE", options.out));
+  return 0;
+}
+
+}  // namespace
+
+void declare_new(CLI::App& app, Action& action) {
+  auto options = std::make_shared<NewOptions>();
+  CLI::App* command = app.add_subcommand("new", "Make a model file with fresh random weights");
+  auto* depth = command->add_option("--depth", options->depth, "Usual depths: 50, 101 or 152")
+                    ->check(CLI::IsMember({50, 101, 152}));
+  command->add_option("--units", options->units, "Residual units of each block: a,b,c,d")
+      ->delimiter(',')
+      ->excludes(depth);
+  command->add_option("--spec", options->spec_file, "JSON file with a spec; options override it")
+      ->type_name("FILE");
+  command->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
+  command->add_option("--halting", options->halting, "none, act or sact (default none)")
+      ->check(CLI::IsMember({"none", "act", "sact"}));
+  command->add_option("--classes", options->classes, "Number of classes (default 1000)");
+  command->add_option("--labels", options->labels_file, "Text file with one class name a line")
+      ->type_name("FILE");
+  command->add_option("--width", options->width, "Width of block 1 (default 64)");
+  command->add_option("--stem", options->stem, "imagenet (7x7 and pooling) or small (3x3)")
+      ->check(CLI::IsMember({"imagenet", "small"}));
+  command->add_option("--unit", options->unit, "bottleneck or basic")
+      ->check(CLI::IsMember({"bottleneck", "basic"}));
+  command->add_option("--tile", options->tile, "Side of the tiles that halt together (default 1)");
+  command->add_option("--epsilon", options->epsilon, "Halting threshold is 1 - epsilon (0.01)")
+      ->check(CLI::Range(1e-9, 1 - 1e-9));
+  command->add_flag("--no-halting-norm", options->plain_halting,
+                    "Halting scores without batch norm: the paper's plain form");
+  command->add_option("--halting-bias", options->initial.halting_bias, "Initial halting bias")
+      ->capture_default_str();
+  command
+      ->add_option("--halting-scale", options->initial.halting_scale,
+                   "Standard deviation of initial halting weights")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 100.0));
+  command->add_option("--input-size", options->input_size, "Side of evaluation images (224)");
+  command->add_option("--dtype", options->dtype, "Storage of large weights: f32, f16 or bf16")
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+      ->capture_default_str();
+  command->add_option("--seed", options->initial.seed, "Seed of the random weights")
+      ->capture_default_str();
+  add_common_options(*command, options->common);
+  set_examples(*command,
+               "  sact new --depth 101 --halting sact --classes 1000 --out m.safetensors\n"
+               "  sact new --units 3,3,3 --stem small --unit basic --width 16 --halting sact \\\n"
+               "           --classes 10 --input-size 32 --out small.safetensors");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,264 @@
+// sact predict: classes and ponder cost maps of images.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/backend.h"
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/predict_report.h"
+#include "model/flops.h"
+#include "model/preprocess.h"
+
+namespace sact::cli {
+namespace {
+
+struct PredictOptions {
+  CommonOptions common;
+  std::string model, size, out = "ponder-maps", tensor, raw;
+  std::vector<std::string> images;
+  int top = 5, batch = 8;
+  bool whole = false, no_pictures = false;
+};
+
+class Stopwatch {
+ public:
+  /// Milliseconds since the last call, or since construction.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double, std::milli> taken = now - start_;
+    start_ = now;
+    return taken.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Everything that was run, and what could not be.
+struct Outcome {
+  std::vector<Prediction> predictions;
+  io::Json images = io::Json::array();
+  int failed = 0;
+};
+
+void check_finite(const ImageResult& result, const std::string& path) {
+  for (float logit : result.logits) {
+    if (!std::isfinite(logit)) fail("{}: the network's output is not finite", path);
+  }
+}
+
+void record(const PredictOptions& options, const ModelSpec& spec, Prediction prediction,
+            Outcome& outcome) {
+  if (options.common.json) {
+    outcome.images.push_back(prediction_json(spec, prediction));
+  } else {
+    print(prediction_line(spec, prediction));
+  }
+  outcome.predictions.push_back(std::move(prediction));
+}
+
+void record_failure(const std::string& path, std::string message, Outcome& outcome) {
+  message.resize(std::min(message.size(), message.find('\n')));
+  print_above_progress("sact: error: " + message + "\n");
+  outcome.images.push_back({{"path", path}, {"error", message}});
+  ++outcome.failed;
+}
+
+Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
+                         const std::filesystem::path& path, const std::string& map_name) {
+  Prediction prediction;
+  prediction.path = path.string();
+  Stopwatch watch;
+  const io::Image image = io::read_image(path);
+  prediction.ms.load = watch.lap();
+
+  const Crop crop = central_crop(image.width, image.height, options.whole ? 1 : spec.input.crop);
+  if (options.whole) {
+    const int side = options.size.empty() ? spec.input.size : parse_size(options.size).height;
+    prediction.size = size_keeping_aspect(image.width, image.height, side);
+  } else {
+    prediction.size =
+        options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
+  }
+  validate_image_size(prediction.size);
+  const std::vector<float> input = network_input(image, crop, prediction.size, spec.input);
+  prediction.ms.preprocess = watch.lap();
+
+  prediction.result = std::move(runner.run(input, 1, prediction.size).front());
+  prediction.ms.network = watch.lap();
+
+  check_finite(prediction.result, prediction.path);
+  prediction.top = top_classes(prediction.result.logits, options.top);
+  if (!options.no_pictures) {
+    const std::filesystem::path map = std::filesystem::path(options.out) / map_name;
+    io::write_image(map, prediction_picture(spec, prediction, cut(image, crop)));
+    prediction.map = map.string();
+  }
+  prediction.ms.postprocess = watch.lap();
+  return prediction;
+}
+
+void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
+                    Outcome& outcome) {
+  const std::vector<Input> inputs = expand_inputs(options.images);
+  const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
+  if (!options.no_pictures) make_directories(options.out);
+  Progress progress("predicting", int64_t(inputs.size()), "images");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string path = inputs[i].path.string();
+    try {
+      if (!inputs[i].error.empty()) throw Error(inputs[i].error);
+      record(options, spec, predict_image(options, spec, runner, inputs[i].path, names[i]),
+             outcome);
+    } catch (const std::bad_alloc&) {
+      record_failure(path, path + ": not enough memory for this image", outcome);
+    } catch (const std::exception& error) {
+      record_failure(path, error.what(), outcome);
+    }
+    progress.advance();
+  }
+}
+
+/// Runs on a ready tensor `image` [N, 3, H, W].
+void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
+                    Outcome& outcome) {
+  Stopwatch watch;
+  const io::SafetensorsFile file(options.tensor);
+  const io::TensorView* view = file.find("image");
+  if (!view) fail("{}: has no tensor named 'image'", options.tensor);
+  if (view->shape.size() != 4 || view->shape[1] != 3 || view->shape[0] < 1) {
+    fail("{}: tensor 'image' must have the shape [N, 3, H, W], found {}", options.tensor,
+         io::shape_text(view->shape));
+  }
+  if (view->shape[2] > kMaxImageSide || view->shape[3] > kMaxImageSide) {
+    fail("{}: tensor 'image' of shape {} is too large", options.tensor,
+         io::shape_text(view->shape));
+  }
+  const Size size{int(view->shape[2]), int(view->shape[3])};
+  validate_image_size(size);
+  const std::vector<float> planes = io::float_values(*view, "image");
+  for (float value : planes) {
+    if (!std::isfinite(value)) {
+      fail("{}: tensor 'image' has values that are not finite", options.tensor);
+    }
+  }
+  const int64_t count = view->shape[0];
+  const double load = watch.lap() / double(count);
+
+  const size_t image_values = size_t(3 * size.positions());
+  for (int64_t first = 0; first < count; first += options.batch) {
+    const int now = int(std::min<int64_t>(options.batch, count - first));
+    const auto begin = planes.begin() + long(size_t(first) * image_values);
+    const std::vector<float> part(begin, begin + long(size_t(now) * image_values));
+    watch.lap();
+    std::vector<ImageResult> results = runner.run(part, now, size);
+    const double network = watch.lap() / now;
+    for (int i = 0; i < now; ++i) {
+      Prediction prediction;
+      prediction.path = fmt::format("{}#{}", options.tensor, first + i);
+      prediction.size = size;
+      prediction.result = std::move(results[size_t(i)]);
+      check_finite(prediction.result, prediction.path);
+      prediction.top = top_classes(prediction.result.logits, options.top);
+      prediction.ms = {load, 0, network, watch.lap()};
+      record(options, spec, std::move(prediction), outcome);
+    }
+  }
+}
+
+void print_summary(const PredictOptions& options, const ModelSpec& spec, const Outcome& outcome,
+                   double seconds) {
+  double flops = 0, dense = 0;
+  for (const Prediction& prediction : outcome.predictions) {
+    flops += double(prediction.result.flops);
+    dense += double(dense_flops(spec, prediction.size));
+  }
+  const size_t count = outcome.predictions.size();
+  std::string text =
+      fmt::format("{} image{} in {}", count, count == 1 ? "" : "s", format_duration(seconds));
+  if (count > 0) text += fmt::format(", {:.1f} % of the dense work", 100 * flops / dense);
+  if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
+  print(text);
+  if (count > 0 && options.tensor.empty() && !options.no_pictures) {
+    print(fmt::format("pictures are in {}", options.out));
+  }
+  if (!options.raw.empty()) print(fmt::format("raw tensors are in {}", options.raw));
+}
+
+int run(const PredictOptions& options) {
+  Stopwatch watch;
+  if (options.images.empty() == options.tensor.empty()) {
+    throw CLI::ValidationError("predict", "give images, or --tensor FILE, and not both");
+  }
+  if (!options.size.empty()) parse_size(options.size);  // a bad one should not cost a model load
+  const ModelFile model(options.model);
+  for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  const std::unique_ptr<Runner> runner = make_runner(model, options.common);
+  Outcome outcome;
+  if (options.tensor.empty()) {
+    predict_images(options, model.spec(), *runner, outcome);
+  } else {
+    predict_tensor(options, model.spec(), *runner, outcome);
+  }
+  if (!options.raw.empty()) write_raw(options.raw, model.spec(), outcome.predictions);
+  const double seconds = watch.lap() / 1000;
+  if (options.common.json) {
+    print_json({{"model", options.model},
+                {"images", std::move(outcome.images)},
+                {"failed", outcome.failed},
+                {"seconds", seconds}});
+  } else {
+    print_summary(options, model.spec(), outcome, seconds);
+  }
+  return outcome.failed ? 1 : 0;
+}
+
+}  // namespace
+
+void declare_predict(CLI::App& app, Action& action) {
+  auto options = std::make_shared<PredictOptions>();
+  CLI::App* command =
+      app.add_subcommand("predict", "Classify images and show where the network spent its layers");
+  command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
+  command->add_option("images", options->images, "Image files, directories or patterns")
+      ->type_name("IMAGE");
+  command->add_option("--out", options->out, "Directory for the pictures")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
+  command->add_option("--size", options->size, "Input size: 224 or HxW (default: the model's own)")
+      ->type_name("HxW");
+  command->add_flag("--whole", options->whole,
+                    "Run on the whole image with its aspect ratio, the shorter side being --size; "
+                    "without it the central crop is scaled to --size");
+  command->add_option("--top", options->top, "How many classes to report")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command
+      ->add_option("--tensor", options->tensor,
+                   "Run on the tensor 'image' [N,3,H,W] (normalised) of a safetensors file")
+      ->type_name("FILE");
+  command
+      ->add_option("--raw", options->raw,
+                   "Write logits, ponder.S and units.S of all images as safetensors")
+      ->type_name("FILE");
+  command->add_option("--batch", options->batch, "Images at a time with --tensor")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  add_common_options(*command, options->common);
+  set_examples(*command,
+               "  sact predict m.safetensors cat.jpg\n"
+               "  sact predict m.safetensors photos/ --whole --size 320 --out maps\n"
+               "  sact predict m.safetensors 'photos/*.jpg' --json > results.json\n"
+               "  sact predict m.safetensors --tensor in.safetensors --raw out.safetensors");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sact::cli

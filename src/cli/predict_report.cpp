@@ -1,0 +1,122 @@
+#include "cli/predict_report.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "io/safetensors.h"
+#include "model/flops.h"
+#include "report/ponder_picture.h"
+
+namespace sact::cli {
+namespace {
+
+double dense_share(const ModelSpec& spec, const Prediction& prediction) {
+  return double(prediction.result.flops) / double(dense_flops(spec, prediction.size));
+}
+
+std::string best_class(const ModelSpec& spec, const Prediction& prediction) {
+  const ScoredClass& best = prediction.top.front();
+  return fmt::format("{} {:.1f} %", spec.label(best.index), 100 * best.score);
+}
+
+template <typename T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+}  // namespace
+
+io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction) {
+  io::Json top = io::Json::array();
+  for (const ScoredClass& entry : prediction.top) {
+    top.push_back(
+        {{"class", entry.index}, {"label", spec.label(entry.index)}, {"score", entry.score}});
+  }
+  io::Json blocks = io::Json::array();
+  for (size_t block = 0; block < prediction.result.blocks.size(); ++block) {
+    const BlockResult& result = prediction.result.blocks[block];
+    const double units = mean_units(result);
+    blocks.push_back({{"ponder_cost", mean_ponder_cost(result)},
+                      {"units", units},
+                      {"active_fraction", units / spec.units[block]}});
+  }
+  const StageTimes& ms = prediction.ms;
+  io::Json json = {{"path", prediction.path},
+                   {"top", std::move(top)},
+                   {"ponder_cost", ponder_cost(prediction.result)},
+                   {"blocks", std::move(blocks)},
+                   {"flops", prediction.result.flops},
+                   {"dense_flops", dense_flops(spec, prediction.size)},
+                   {"ms",
+                    {{"load", ms.load},
+                     {"preprocess", ms.preprocess},
+                     {"network", ms.network},
+                     {"postprocess", ms.postprocess}}}};
+  json["map"] = prediction.map.empty() ? io::Json(nullptr) : io::Json(prediction.map);
+  return json;
+}
+
+std::string prediction_line(const ModelSpec& spec, const Prediction& prediction) {
+  return fmt::format("{}: {}, ponder cost {:.2f}, {} ({:.0f} % of dense), {}{}", prediction.path,
+                     best_class(spec, prediction), ponder_cost(prediction.result),
+                     format_flops(double(prediction.result.flops)),
+                     100 * dense_share(spec, prediction),
+                     format_duration(prediction.ms.network / 1000),
+                     prediction.map.empty() ? "" : " -> " + prediction.map);
+}
+
+io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,
+                             const io::Image& photo) {
+  report::PonderPicture picture;
+  picture.photo = photo;
+  picture.total = ponder_cost_map(prediction.result);
+  for (size_t block = 0; block < prediction.result.blocks.size(); ++block) {
+    picture.blocks.push_back({prediction.result.blocks[block].ponder_cost, spec.units[block]});
+  }
+  picture.title = fmt::format("{}: {}", std::filesystem::path(prediction.path).filename().string(),
+                              best_class(spec, prediction));
+  picture.subtitle = fmt::format(
+      "ponder cost {:.2f} of at most {}, {} = {:.0f} % of the dense network",
+      ponder_cost(prediction.result), spec.total_units() + (spec.adaptive() ? spec.blocks() : 0),
+      format_flops(double(prediction.result.flops)), 100 * dense_share(spec, prediction));
+  return report::draw_ponder_picture(picture);
+}
+
+void write_raw(const std::filesystem::path& path, const ModelSpec& spec,
+               const std::vector<Prediction>& predictions) {
+  if (predictions.empty()) fail("{}: not written, because no image could be run", path.string());
+  const Size image = predictions.front().size;
+  for (const Prediction& prediction : predictions) {
+    if (prediction.size != image) {
+      fail("{}: --raw needs images of one size, but {} was run at {}x{} and {} at {}x{}",
+           path.string(), predictions.front().path, image.height, image.width, prediction.path,
+           prediction.size.height, prediction.size.width);
+    }
+  }
+  const int64_t count = int64_t(predictions.size());
+  std::vector<float> logits;
+  std::vector<std::vector<float>> ponder(size_t(spec.blocks()));
+  std::vector<std::vector<int64_t>> units(size_t(spec.blocks()));
+  for (const Prediction& prediction : predictions) {
+    const ImageResult& result = prediction.result;
+    logits.insert(logits.end(), result.logits.begin(), result.logits.end());
+    for (size_t block = 0; block < ponder.size(); ++block) {
+      const auto& map = result.blocks[block].ponder_cost.values;
+      const auto& n = result.blocks[block].units;
+      ponder[block].insert(ponder[block].end(), map.begin(), map.end());
+      units[block].insert(units[block].end(), n.begin(), n.end());
+    }
+  }
+  std::vector<io::NamedTensor> tensors;
+  tensors.push_back({"logits", {io::Dtype::kF32, {count, spec.classes}, bytes_of(logits)}});
+  for (int block = 0; block < spec.blocks(); ++block) {
+    const Size size = spec.block_size(block, image);
+    const io::Shape shape = {count, size.height, size.width};
+    tensors.push_back({fmt::format("ponder.{}", block),
+                       {io::Dtype::kF32, shape, bytes_of(ponder[size_t(block)])}});
+    tensors.push_back(
+        {fmt::format("units.{}", block), {io::Dtype::kI64, shape, bytes_of(units[size_t(block)])}});
+  }
+  io::write_safetensors(path, tensors, {});
+}
+
+}  // namespace sact::cli

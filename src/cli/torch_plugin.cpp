@@ -1,0 +1,47 @@
+#include "cli/torch_plugin.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace sact::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Beside the program (in a build tree) or in ../lib/sact (installed).
+fs::path plugin_path() {
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& path : {here / "libsact_torch.so", here / "../lib/sact/libsact_torch.so"}) {
+    if (fs::exists(path, error)) return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+const train::TorchPlugin* find_torch_plugin() {
+  const fs::path path = plugin_path();
+  if (path.empty()) return nullptr;
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) fail("LibTorch cannot be loaded: {}", printable(::dlerror(), 300));
+  auto* entry =
+      reinterpret_cast<decltype(&train::sact_torch_plugin)>(::dlsym(library, "sact_torch_plugin"));
+  if (!entry) fail("{}: does not belong to this build of sact", path.string());
+  return entry();
+}
+
+const train::TorchPlugin& torch_plugin() {
+  const train::TorchPlugin* plugin = find_torch_plugin();
+  if (!plugin) {
+    fail(
+        "this command needs LibTorch, and this build of sact is without it (libsact_torch.so is "
+        "not beside the program); build with -DSACT_TRAIN=ON");
+  }
+  return *plugin;
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,160 @@
+// Round tick positions, their labels, and the vertical colour bar.
+#include "report/colorbar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "report/colormap.h"
+
+namespace sact::report {
+namespace {
+
+constexpr int kBarWidth = 12;
+constexpr int kTickLength = 4;
+constexpr int kLabelGap = 3;
+
+/// 1, 2 or 5 times a power of ten, kept apart so that 3 * 0.1 can be computed as 3 / 10.
+struct Step {
+  int factor = 1;
+  int exponent = 0;
+
+  double times(double count) const {
+    const double power = std::pow(10.0, std::abs(exponent));
+    return exponent < 0 ? count * factor / power : count * factor * power;
+  }
+  double first_count(double low) const { return std::ceil(low / times(1) - 1e-9); }
+  double last_count(double high) const { return std::floor(high / times(1) + 1e-9); }
+};
+
+/// Whether the numbers are so close that steps between them would be lost in rounding.
+bool nearly_equal(double low, double high) {
+  const double magnitude = std::max(std::abs(low), std::abs(high));
+  return high - low <= std::max(1e-12 * magnitude, 1e-290);
+}
+
+Step nice_step(double low, double high, int max_count) {
+  SACT_ASSERT(std::isfinite(high - low) && !nearly_equal(low, high) && max_count > 0);
+  Step step{1, int(std::floor(std::log10((high - low) / max_count))) - 1};
+  while (step.last_count(high) - step.first_count(low) + 1 > max_count) {
+    if (step.factor == 5) {
+      step = {1, step.exponent + 1};
+    } else {
+      step.factor = step.factor == 1 ? 2 : 5;
+    }
+  }
+  return step;
+}
+
+int decimal_exponent(double value) {
+  return int(std::floor(std::log10(value) + 1e-9));
+}
+
+/// How the numbers of one scale are written: all with the same number of decimals.
+struct NumberFormat {
+  bool scientific = false;
+  int decimals = 0;
+
+  std::string operator()(double value) const {
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    if (scientific) {
+      const int exponent = value == 0 ? 0 : decimal_exponent(std::abs(value));
+      text = fmt::format("{:.{}f}e{}", value / std::pow(10.0, exponent), decimals, exponent);
+    }
+    if (text.starts_with('-') && text.find_first_of("123456789") == std::string::npos) {
+      text.erase(0, 1);
+    }
+    for (size_t at; (at = text.find('-')) != std::string::npos;) text.replace(at, 1, "−");
+    return text;
+  }
+};
+
+/// The format in which numbers that differ by 10^exponent look different.
+NumberFormat number_format(const ValueRange& range, int exponent) {
+  const double magnitude = std::max(std::abs(range.low), std::abs(range.high));
+  if (magnitude >= 1e5 || (magnitude < 1e-3 && magnitude > 0)) {
+    return {true, std::max(0, decimal_exponent(magnitude) - exponent)};
+  }
+  return {false, std::max(0, -exponent)};
+}
+
+/// A single number with four significant digits, without zeros at its end.
+std::string single_label(double value) {
+  const int exponent = value == 0 ? 0 : decimal_exponent(std::abs(value));
+  std::string text = number_format({value, value}, std::min(0, exponent - 3))(value);
+  const size_t mantissa_end = std::min(text.find('e'), text.size());
+  if (text.find('.') >= mantissa_end) return text;
+  size_t last = text.find_last_not_of('0', mantissa_end - 1);
+  if (text[last] == '.') --last;
+  return text.erase(last + 1, mantissa_end - last - 1);
+}
+
+}  // namespace
+
+std::vector<double> nice_ticks(double low, double high, int max_count) {
+  SACT_ASSERT(std::isfinite(low) && std::isfinite(high) && low <= high && max_count > 0);
+  if (nearly_equal(low, high)) return {low};
+  const Step step = nice_step(low, high, max_count);
+  std::vector<double> ticks;
+  const double last = step.last_count(high);
+  for (double count = step.first_count(low); count <= last; ++count) {
+    ticks.push_back(step.times(count) + 0.0);  // turns -0 into 0
+  }
+  return ticks;
+}
+
+std::vector<Tick> colorbar_ticks(const ValueRange& range, int height, const Font& font) {
+  SACT_ASSERT(height >= 2 * font.size);
+  if (range.empty()) return {{0.5, "n/a"}};
+  if (range.constant()) return {{0.5, single_label(range.low)}};
+  const double room = 1.3 * font.size / height;  // from label to label, as a share of the height
+  // At most n ticks are more than 1 / (n + 1) of the height apart.
+  const int max_count = std::clamp(int(std::min(0.6 / room + 1, 1 / room - 1)), 1, 9);
+  const Step step = nice_step(range.low, range.high, max_count);
+  const NumberFormat format = number_format(range, step.exponent);
+  const NumberFormat end_format = number_format(range, step.exponent - 1);
+
+  std::vector<Tick> ticks;
+  Tick low{0, end_format(range.low)}, high{1, end_format(range.high)};
+  for (const double value : nice_ticks(range.low, range.high, max_count)) {
+    const double position = range.position(value);
+    if (position < 1e-6) {
+      low.label = format(value);
+    } else if (position > 1 - 1e-6) {
+      high.label = format(value);
+    } else if (position > room && position < 1 - room) {
+      ticks.push_back({position, format(value)});
+    }
+  }
+  ticks.insert(ticks.begin(), std::move(low));
+  ticks.push_back(std::move(high));
+  return ticks;
+}
+
+int colorbar_width(const ValueRange& range, int height, const Font& font) {
+  double label_width = 0;
+  for (const Tick& tick : colorbar_ticks(range, height, font)) {
+    label_width = std::max(label_width, text_width(tick.label, font));
+  }
+  return kBarWidth + kTickLength + kLabelGap + int(std::ceil(label_width));
+}
+
+void draw_colorbar(Canvas& canvas, int x, int y, int height, const ValueRange& range,
+                   const Font& font) {
+  for (int row = 0; row < height; ++row) {
+    const double t = range.constant() ? 0.5 : 1 - row / double(height - 1);
+    const Rgb color = range.empty() ? kMissingColor : sequential_color(t);
+    canvas.fill_rectangle({x, y + row, kBarWidth, 1}, color);
+  }
+  canvas.frame({x, y, kBarWidth, height}, kFrameColor);
+  for (const Tick& tick : colorbar_ticks(range, height, font)) {
+    const int row = y + int(std::lround((1 - tick.position) * (height - 1)));
+    canvas.fill_rectangle({x + kBarWidth, row, kTickLength, 1}, kFrameColor);
+    canvas.text(x + kBarWidth + kTickLength + kLabelGap, centered_baseline(row + 0.5, font),
+                tick.label, font, kTextColor);
+  }
+}
+
+}  // namespace sact::report

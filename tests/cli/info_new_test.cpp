@@ -1,0 +1,171 @@
+// sact new, info, synth and doctor, run as programs.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "support/program.h"
+#include "support/temporary.h"
+
+namespace sact {
+namespace {
+
+using io::Json;
+using test::run_sact;
+
+/// A user's mistake: one line on standard error that names what is wrong.
+void expect_error(const test::Finished& finished, int status, const std::string& part) {
+  EXPECT_EQ(finished.status, status) << finished.err;
+  EXPECT_TRUE(finished.err.starts_with("sact: ")) << finished.err;
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  EXPECT_NE(finished.err.find(part), std::string::npos) << finished.err;
+}
+
+TEST(CliNew, ResnetWithAThousandClassesHasTheFlopsOfThePaper) {
+  test::TemporaryDirectory directory;
+  const std::string model = (directory / "m.safetensors").string();
+  ASSERT_EQ(
+      run_sact({"new", "--depth", "101", "--halting", "sact", "--classes", "1000", "--out", model})
+          .status,
+      0);
+  const auto info = run_sact({"info", model, "--size", "224x224", "--json"});
+  ASSERT_EQ(info.status, 0) << info.err;
+  const Json json = Json::parse(info.out);
+  EXPECT_EQ(json["flops"], 15'602'814'976 - 2 * 2048) << "one class less than 1001";
+  EXPECT_EQ(json["spec"]["halting"], "sact");
+  EXPECT_EQ(json["parameters"], 44'942'917);
+  int64_t sum = 0;
+  for (const Json& layer : json["per_layer"]) {
+    if (!layer["halting"].get<bool>()) sum += layer["flops"].get<int64_t>();
+  }
+  EXPECT_EQ(sum, json["flops"]);
+}
+
+TEST(CliNew, PlainNetworkOfThePaperExactly) {
+  test::TemporaryDirectory directory;
+  const std::string model = (directory / "m").string();
+  ASSERT_EQ(
+      run_sact({"new", "--depth", "101", "--classes", "1001", "--dtype", "bf16", "--out", model})
+          .status,
+      0);
+  EXPECT_EQ(Json::parse(run_sact({"info", model, "--json"}).out)["flops"], 15'602'814'976);
+  const auto other = run_sact({"info", model, "--size", "96x320"});
+  EXPECT_NE(other.out.find("dense FLOPs at 96x320"), std::string::npos) << other.out;
+}
+
+TEST(CliNew, SpecFileAndOptionsCombine) {
+  test::TemporaryDirectory directory;
+  std::ofstream(directory / "spec.json")
+      << R"({"units":[1,2],"width":8,"classes":3,"halting":"act","note":7})";
+  std::ofstream(directory / "labels.txt") << "cat\nnot a cat\n";
+  const auto made = run_sact({"new", "--spec", "spec.json", "--halting", "sact", "--tile", "2",
+                              "--labels", "labels.txt", "--out", "m"},
+                             directory.path());
+  ASSERT_EQ(made.status, 0) << made.err;
+  const auto info = run_sact({"info", "m", "--json"}, directory.path());
+  const Json spec = Json::parse(info.out)["spec"];
+  EXPECT_EQ(spec["units"], Json({1, 2}));
+  EXPECT_EQ(spec["halting"], "sact");
+  EXPECT_EQ(spec["tile"], 2);
+  EXPECT_EQ(spec["classes"], 2);
+  EXPECT_EQ(spec["labels"][1], "not a cat");
+  EXPECT_EQ(spec["note"], 7) << "unknown keys are kept";
+  EXPECT_NE(info.err.find("note"), std::string::npos) << "and reported";
+}
+
+TEST(CliNew, SeedNamesTheWeights) {
+  test::TemporaryDirectory directory;
+  auto make = [&](const char* name, const char* seed) {
+    run_sact(
+        {"new", "--units", "1", "--width", "4", "--classes", "2", "--seed", seed, "--out", name},
+        directory.path());
+    const io::SafetensorsFile file(directory / name);
+    return io::float_values(*file.find("stem.conv.weight"), name);
+  };
+  EXPECT_EQ(make("a", "1"), make("b", "1"));
+  EXPECT_NE(make("a", "1"), make("c", "2"));
+}
+
+TEST(CliNew, MistakesGetOneLine) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  expect_error(run_sact({"new", "--depth", "50"}, d), 2, "--out");
+  expect_error(run_sact({"new", "--depth", "51", "--out", "m"}, d), 2, "depth");
+  expect_error(run_sact({"new", "--depth", "50", "--units", "1,2", "--out", "m"}, d), 2, "units");
+  expect_error(run_sact({"new", "--units", "1,0", "--out", "m"}, d), 1, "units");
+  expect_error(run_sact({"new", "--units", "1,x", "--out", "m"}, d), 2, "units");
+  expect_error(run_sact({"new", "--width", "1024", "--units", "900,900,900", "--out", "m"}, d), 1,
+               "parameters");
+  expect_error(run_sact({"new", "--depth", "50", "--out", "no/dir/m"}, d), 1, "no/dir/m");
+  expect_error(run_sact({"new", "--spec", "none.json", "--out", "m"}, d), 1, "none.json");
+  expect_error(run_sact({"frobnicate"}, d), 2, "frobnicate");
+  expect_error(run_sact({}, d), 2, "");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path())) << "nothing was left behind";
+}
+
+TEST(CliInfo, DamagedModelsGetOneLine) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact({"new", "--units", "1,1", "--width", "4", "--classes", "2", "--out", "good"}, d);
+  std::ifstream good(directory / "good", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(good)), std::istreambuf_iterator<char>());
+  expect_error(run_sact({"info", "missing"}, d), 1, "missing");
+  expect_error(run_sact({"info", "."}, d), 1, "directory");
+  std::ofstream(directory / "empty");
+  expect_error(run_sact({"info", "empty"}, d), 1, "empty");
+  std::ofstream(directory / "text.safetensors") << "hello, this is not a model at all";
+  expect_error(run_sact({"info", "text.safetensors"}, d), 1, "not a safetensors file");
+  for (size_t part : {size_t{7}, size_t{8}, bytes.size() / 4, bytes.size() / 2, bytes.size() - 1}) {
+    std::ofstream(directory / "cut", std::ios::binary) << bytes.substr(0, part);
+    expect_error(run_sact({"info", "cut"}, d), 1, "cut");
+  }
+  std::ofstream(directory / "long", std::ios::binary) << bytes << "x";
+  expect_error(run_sact({"info", "long"}, d), 1, "long");
+  expect_error(run_sact({"info", "good", "--size", "16"}, d), 1, "16x16");
+  expect_error(run_sact({"info", "good", "--size", "big"}, d), 1, "big");
+}
+
+TEST(CliSynth, WritesAnImageFolderWithBoxes) {
+  test::TemporaryDirectory directory;
+  const auto made =
+      run_sact({"synth", "--out", "s", "--count", "20", "--size", "32x48"}, directory.path());
+  ASSERT_EQ(made.status, 0) << made.err;
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory / "s")) {
+    files += entry.path().extension() == ".png";
+  }
+  EXPECT_EQ(files, 20);
+  std::ifstream boxes(directory / "s/boxes.csv");
+  int lines = 0;
+  for (std::string line; std::getline(boxes, line);) ++lines;
+  EXPECT_EQ(lines, 21);
+}
+
+TEST(CliDoctor, SaysWhatItFound) {
+  const auto finished = run_sact({"doctor", "--json"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const Json json = Json::parse(finished.out);
+  EXPECT_GE(json["checks"].size(), 6u);
+  for (const Json& check : json["checks"]) EXPECT_FALSE(check["found"].get<std::string>().empty());
+}
+
+TEST(CliHelp, EveryCommandHasExamples) {
+  for (const char* command : {"new", "info", "predict", "synth", "doctor"}) {
+    const auto help = run_sact({command, "--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
+    EXPECT_NE(help.out.find("--json"), std::string::npos) << command;
+  }
+  EXPECT_EQ(run_sact({"--version"}).status, 0);
+}
+
+TEST(CliOutput, AFullDiskBehindStandardOutputIsAnError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string command = std::string(SACT_PROGRAM) + " doctor > /dev/full 2> /dev/null";
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+}  // namespace
+}  // namespace sact

@@ -1,0 +1,182 @@
+// sact predict, run as a program.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "data/synthetic.h"
+#include "io/image.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "support/program.h"
+#include "support/temporary.h"
+
+#ifdef SACT_HAS_TORCH
+
+namespace sact {
+namespace {
+
+using io::Json;
+using test::run_sact;
+
+class CliPredict : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    make_model("m", {"--halting", "sact", "--halting-bias", "-1", "--halting-scale", "0.1"});
+    data::SyntheticOptions options;
+    options.width = 80;
+    options.height = 60;
+    std::filesystem::create_directories(directory_ / "photos/more");
+    io::write_image(directory_ / "photos/a.png", data::synthetic_sample(options, 0).image);
+    io::write_image(directory_ / "photos/b.jpg", data::synthetic_sample(options, 1).image);
+    io::write_image(directory_ / "photos/more/a.png", data::synthetic_sample(options, 2).image);
+  }
+
+  void make_model(const std::string& name, std::vector<std::string> options) {
+    std::vector<std::string> arguments = {"new", "--units",      "2,3", "--width", "4", "--classes",
+                                          "7",   "--input-size", "64",  "--out",   name};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto made = run_sact(arguments, directory_.path());
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+
+  test::Finished predict(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "predict");
+    return run_sact(arguments, directory_.path());
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(CliPredict, WritesAPictureAndALineForEveryImage) {
+  const auto finished = predict({"m", "photos", "--out", "maps"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  for (const char* name : {"a", "b", "a-2"}) {
+    const auto path = directory_ / ("maps/" + std::string(name) + ".ponder.png");
+    const io::Image picture = io::read_image(path);
+    EXPECT_GT(picture.width, 600);
+    EXPECT_GT(picture.height, 400);
+    EXPECT_NE(finished.out.find(std::string("maps/") + name + ".ponder.png"), std::string::npos);
+  }
+  EXPECT_NE(finished.out.find("3 images in"), std::string::npos) << finished.out;
+}
+
+TEST_F(CliPredict, JsonHasTheDocumentedKeys) {
+  const auto finished = predict({"m", "photos/a.png", "--json", "--top", "3"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const Json image = Json::parse(finished.out)["images"][0];
+  EXPECT_EQ(image["path"], "photos/a.png");
+  ASSERT_EQ(image["top"].size(), 3u);
+  EXPECT_GE(image["top"][0]["score"], image["top"][1]["score"]);
+  EXPECT_TRUE(image["top"][0].contains("class"));
+  EXPECT_TRUE(image["top"][0].contains("label"));
+  ASSERT_EQ(image["blocks"].size(), 2u);
+  double sum = 0;
+  for (size_t block = 0; block < 2; ++block) {
+    const Json& row = image["blocks"][block];
+    sum += row["ponder_cost"].get<double>();
+    EXPECT_NEAR(row["active_fraction"].get<double>(), row["units"].get<double>() / (2.0 + block),
+                1e-9);
+  }
+  EXPECT_NEAR(image["ponder_cost"].get<double>(), sum, 1e-9);
+  EXPECT_GT(image["flops"], 0);
+  EXPECT_GT(image["dense_flops"], 0);
+  for (const char* stage : {"load", "preprocess", "network", "postprocess"}) {
+    EXPECT_GE(image["ms"][stage].get<double>(), 0) << stage;
+  }
+  EXPECT_TRUE(std::filesystem::exists(directory_ / image["map"].get<std::string>()));
+}
+
+TEST_F(CliPredict, ABrokenImageIsReportedAndTheOthersGoOn) {
+  std::ofstream(directory_ / "photos/broken.jpg") << "\xff\xd8\xff\xe0 nothing more";
+  const auto finished = predict({"m", "photos", "missing.png", "--json"});
+  EXPECT_EQ(finished.status, 1);
+  const Json json = Json::parse(finished.out);
+  ASSERT_EQ(json["images"].size(), 5u);
+  EXPECT_EQ(json["failed"], 2);
+  int errors = 0;
+  for (const Json& image : json["images"]) errors += image.contains("error");
+  EXPECT_EQ(errors, 2);
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 2) << finished.err;
+}
+
+TEST_F(CliPredict, RawTensorsFromATensorEqualThoseImageByImage) {
+  std::vector<float> values(size_t(3 * 3 * 40 * 56));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(std::sin(double(i) * 0.37));
+  auto write = [&](const char* name, int64_t first, int64_t count) {
+    const size_t each = 3 * 40 * 56;
+    const std::span<const float> part(values.data() + size_t(first) * each, size_t(count) * each);
+    const std::vector<io::NamedTensor> tensors = {
+        {"image", {io::Dtype::kF32, {count, 3, 40, 56}, std::as_bytes(part)}}};
+    io::write_safetensors(directory_ / name, tensors, {});
+  };
+  write("all", 0, 3);
+  ASSERT_EQ(predict({"m", "--tensor", "all", "--raw", "raw", "--batch", "2"}).status, 0);
+  const io::SafetensorsFile together(directory_ / "raw");
+  EXPECT_EQ(together.find("logits")->shape, (io::Shape{3, 7}));
+  EXPECT_EQ(together.find("ponder.0")->shape, (io::Shape{3, 10, 14}));
+  EXPECT_EQ(together.find("units.1")->shape, (io::Shape{3, 5, 7}));
+  EXPECT_EQ(together.find("units.1")->dtype, io::Dtype::kI64);
+  const auto logits = io::float_values(*together.find("logits"), "");
+  for (int64_t i = 0; i < 3; ++i) {
+    write("one", i, 1);
+    ASSERT_EQ(predict({"m", "--tensor", "one", "--raw", "raw1"}).status, 0);
+    const auto alone =
+        io::float_values(*io::SafetensorsFile(directory_ / "raw1").find("logits"), "");
+    for (size_t c = 0; c < 7; ++c) EXPECT_NEAR(alone[c], logits[size_t(i) * 7 + c], 1e-4);
+  }
+}
+
+TEST_F(CliPredict, WholeKeepsTheAspectRatio) {
+  ASSERT_EQ(predict({"m", "photos/a.png", "--whole", "--size", "96", "--raw", "raw"}).status, 0);
+  EXPECT_EQ(io::SafetensorsFile(directory_ / "raw").find("ponder.0")->shape,
+            (io::Shape{1, 24, 32}));
+}
+
+TEST_F(CliPredict, PlainNetworksSpendEverythingEverywhere) {
+  make_model("plain", {});
+  const auto finished = predict({"plain", "photos/a.png", "--json"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const Json image = Json::parse(finished.out)["images"][0];
+  EXPECT_EQ(image["flops"], image["dense_flops"]);
+  EXPECT_EQ(image["ponder_cost"], 5.0);
+}
+
+TEST_F(CliPredict, MistakesGetOneLine) {
+  auto expect = [&](std::vector<std::string> arguments, int status, const std::string& part) {
+    const auto finished = predict(arguments);
+    EXPECT_EQ(finished.status, status) << finished.err;
+    EXPECT_NE(finished.err.find(part), std::string::npos) << finished.err;
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  };
+  expect({"m"}, 2, "--tensor");
+  expect({"m", "photos/a.png", "--tensor", "x"}, 2, "--tensor");
+  expect({"m", "photos/a.png", "--size", "8"}, 1, "8x8");
+  expect({"m", "photos/a.png", "--threads", "0"}, 2, "threads");
+  expect({"photos/a.png", "photos/a.png"}, 1, "not a safetensors file");
+  expect({"m", "--tensor", "m"}, 1, "'image'");
+  expect({"m", "photos/a.png", "--out", "m/maps"}, 1, "m/maps");
+  expect({"m", "photos/a.png", "--raw", "no/such/raw"}, 1, "no/such/raw");
+  const std::vector<float> flat(12, 0.0f);
+  const std::vector<io::NamedTensor> tensors = {
+      {"image", {io::Dtype::kF32, {12}, std::as_bytes(std::span(flat))}}};
+  io::write_safetensors(directory_ / "flat", tensors, {});
+  expect({"m", "--tensor", "flat"}, 1, "[N, 3, H, W]");
+}
+
+TEST_F(CliPredict, ModelsWithoutAllWeightsOrWithoutSenseAreRefused) {
+  for (const char* spec :
+       {"{\"units\":[2,4],\"width\":4,\"classes\":7}", "{\"units\":\"many\"}", "["}) {
+    const io::SafetensorsFile good(directory_ / "m");
+    std::vector<io::NamedTensor> tensors;
+    for (const auto& [name, view] : good.tensors()) tensors.push_back({name, view});
+    io::write_safetensors(directory_ / "bad", tensors, {{"sact", spec}});
+    const auto finished = predict({"bad", "photos/a.png"});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  }
+}
+
+}  // namespace
+}  // namespace sact
+
+#endif  // SACT_HAS_TORCH
