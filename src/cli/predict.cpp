@@ -79,7 +79,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   const io::Image image = io::read_image(path);
   prediction.ms.load = watch.lap();
 
-  const Crop crop = central_crop(image.width, image.height, options.whole ? 1 : spec.input.crop);
+  const io::Crop crop = options.whole ? io::whole(image) : io::central_crop(image, spec.input.crop);
   if (options.whole) {
     const int side = options.size.empty() ? spec.input.size : parse_size(options.size).height;
     prediction.size = size_keeping_aspect(image.width, image.height, side);
@@ -98,7 +98,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   prediction.top = top_classes(prediction.result.logits, options.top);
   if (!options.no_pictures) {
     const std::filesystem::path map = std::filesystem::path(options.out) / map_name;
-    io::write_image(map, prediction_picture(spec, prediction, cut(image, crop)));
+    io::write_image(map, prediction_picture(spec, prediction, io::cut(image, crop)));
     prediction.map = map.string();
   }
   prediction.ms.postprocess = watch.lap();

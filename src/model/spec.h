@@ -8,19 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/size.h"
+
 namespace sact {
 
 enum class Stem { kImageNet, kSmall };        // 7x7 stride 2 and max pool, or 3x3 stride 1
 enum class UnitKind { kBottleneck, kBasic };  // 1x1, 3x3, 1x1 or two 3x3 convolutions
 enum class Halting { kNone, kAct, kSact };    // plain network, one score per image, per position
-
-/// Height and width of an image or a feature map.
-struct Size {
-  int height = 0;
-  int width = 0;
-  int64_t positions() const { return int64_t(height) * width; }
-  bool operator==(const Size&) const = default;
-};
 
 /// How photographs become network input.
 struct InputSpec {

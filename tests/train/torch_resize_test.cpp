@@ -3,7 +3,7 @@
 #include <torch/torch.h>
 
 #include "base/random.h"
-#include "model/preprocess.h"
+#include "io/resize.h"
 
 namespace sact::train {
 namespace {
@@ -23,7 +23,7 @@ TEST(Resize, EqualsLibTorchForEveryScale) {
             .contiguous();
     const torch::Tensor expected =
         at::_upsample_bilinear2d_aa(source, {size.height, size.width}, /*align_corners=*/false);
-    std::vector<float> found = resize(image, {0, 0, image.width, image.height}, size);
+    std::vector<float> found = io::resize(image, io::whole(image), size);
     const torch::Tensor ours =
         torch::from_blob(found.data(), {1, 3, size.height, size.width}, torch::kFloat32);
     EXPECT_LT((expected - ours).abs().max().item<double>(), 0.01)

@@ -1,0 +1,103 @@
+#include "io/resize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace sact::io {
+namespace {
+
+/// For one output pixel: the first input pixel that counts and the weights from there on.
+struct Taps {
+  int first = 0;
+  std::vector<float> weights;
+};
+
+/// Triangle filter from `in` pixels to `out` pixels along one axis.
+std::vector<Taps> bilinear_taps(int in, int out) {
+  const double scale = double(in) / out;
+  const double support = std::max(scale, 1.0);
+  std::vector<Taps> taps(static_cast<size_t>(out));
+  for (int i = 0; i < out; ++i) {
+    const double center = (i + 0.5) * scale;
+    const int first = std::max(int(center - support + 0.5), 0);
+    const int last = std::min(int(center + support + 0.5), in);
+    Taps& tap = taps[size_t(i)];
+    tap.first = first;
+    double sum = 0;
+    for (int j = first; j < last; ++j) {
+      const double weight = std::max(0.0, 1 - std::abs(j + 0.5 - center) / support);
+      tap.weights.push_back(float(weight));
+      sum += weight;
+    }
+    for (float& weight : tap.weights) weight = float(weight / sum);
+  }
+  return taps;
+}
+
+}  // namespace
+
+Crop whole(const Image& image) {
+  return {0, 0, image.width, image.height};
+}
+
+Crop central_crop(const Image& image, double share) {
+  auto side = [share](int extent) {
+    return std::clamp(int(std::lround(extent * share)), 1, extent);
+  };
+  const int width = side(image.width), height = side(image.height);
+  const int left = (image.width - width) / 2, top = (image.height - height) / 2;
+  return {left, top, left + width, top + height};
+}
+
+Image cut(const Image& image, const Crop& crop) {
+  Image part(crop.width(), crop.height());
+  for (int y = 0; y < part.height; ++y) {
+    std::memcpy(part.pixel(0, y), image.pixel(crop.left, crop.top + y), size_t(part.width) * 3);
+  }
+  return part;
+}
+
+std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
+  SACT_ASSERT(crop.left >= 0 && crop.top >= 0 && crop.right <= image.width &&
+              crop.bottom <= image.height && crop.width() > 0 && crop.height() > 0);
+  const auto columns = bilinear_taps(crop.width(), size.width);
+  const auto rows = bilinear_taps(crop.height(), size.height);
+  const size_t row_length = size_t(size.width) * 3;
+
+  // Horizontally first, into rows of interleaved RGB.
+  std::vector<float> narrow(size_t(crop.height()) * row_length);
+  for (int y = 0; y < crop.height(); ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      const Taps& taps = columns[size_t(x)];
+      const uint8_t* source = image.pixel(crop.left + taps.first, crop.top + y);
+      float sum[3] = {0, 0, 0};
+      for (float weight : taps.weights) {
+        for (int c = 0; c < 3; ++c) sum[c] += weight * float(*source++);
+      }
+      std::copy(sum, sum + 3, &narrow[size_t(y) * row_length + size_t(x) * 3]);
+    }
+  }
+
+  const size_t plane = size_t(size.positions());
+  std::vector<float> planes(plane * 3);
+  std::vector<float> line(row_length);
+  for (int y = 0; y < size.height; ++y) {
+    const Taps& taps = rows[size_t(y)];
+    std::fill(line.begin(), line.end(), 0.0f);
+    for (size_t k = 0; k < taps.weights.size(); ++k) {
+      const float* source = &narrow[(size_t(taps.first) + k) * row_length];
+      for (size_t i = 0; i < row_length; ++i) line[i] += taps.weights[k] * source[i];
+    }
+    for (size_t x = 0; x < size_t(size.width); ++x) {
+      for (size_t c = 0; c < 3; ++c) {
+        planes[c * plane + size_t(y) * size_t(size.width) + x] = line[x * 3 + c];
+      }
+    }
+  }
+  return planes;
+}
+
+}  // namespace sact::io

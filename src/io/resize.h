@@ -1,0 +1,33 @@
+// Cutting and resizing pictures.
+#pragma once
+
+#include <vector>
+
+#include "base/size.h"
+#include "io/image.h"
+
+namespace sact::io {
+
+/// A rectangle of an image in pixels; right and bottom are exclusive.
+struct Crop {
+  int left = 0, top = 0, right = 0, bottom = 0;
+  int width() const { return right - left; }
+  int height() const { return bottom - top; }
+};
+
+/// The whole image.
+Crop whole(const Image& image);
+
+/// The central part with `share` of each side, at least one pixel.
+Crop central_crop(const Image& image, double share);
+
+/// The part of an image inside `crop`.
+Image cut(const Image& image, const Crop& crop);
+
+/// Resizes the part inside `crop` to `size`, as floats in [0, 255], channel by channel (planes).
+/// Bilinear with pixel centres at halves; when it shrinks, the triangle widens with the scale so
+/// that no pixel is skipped. This is LibTorch's `upsample_bilinear2d` with antialias, which
+/// training and evaluation use on batches.
+std::vector<float> resize(const Image& image, const Crop& crop, Size size);
+
+}  // namespace sact::io

@@ -1,0 +1,67 @@
+// Cutting and resizing pictures.
+#include "io/resize.h"
+
+#include <gtest/gtest.h>
+
+namespace sact::io {
+namespace {
+
+Image grey_image(int width, int height, const std::vector<int>& values) {
+  Image image(width, height);
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t c = 0; c < 3; ++c) image.rgb[i * 3 + c] = uint8_t(values[i]);
+  }
+  return image;
+}
+
+TEST(Resize, CentralCropIsCentredAndNeverEmpty) {
+  const Crop crop = central_crop(Image(224, 224), 0.875);
+  EXPECT_EQ(crop.left, 14);
+  EXPECT_EQ(crop.right, 210);
+  const Crop wide = central_crop(Image(1000, 500), 0.875);
+  EXPECT_EQ(wide.width(), 875);
+  EXPECT_EQ(wide.height(), 438);
+  const Crop tiny = central_crop(Image(1, 1), 0.1);
+  EXPECT_EQ(tiny.width(), 1);
+  EXPECT_EQ(tiny.height(), 1);
+}
+
+TEST(Resize, SameSizeIsTheSamePicture) {
+  const Image image = grey_image(3, 2, {10, 20, 30, 40, 50, 60});
+  const auto planes = resize(image, {0, 0, 3, 2}, {2, 3});
+  for (size_t i = 0; i < 6; ++i) EXPECT_FLOAT_EQ(planes[i], float(10 * (i + 1)));
+}
+
+TEST(Resize, EnlargingInterpolatesBetweenPixelCentres) {
+  // 2 -> 4 pixels: centres at 0.25, 0.75, 1.25, 1.75 of the source; the border is held.
+  const auto planes = resize(grey_image(2, 1, {0, 100}), {0, 0, 2, 1}, {1, 4});
+  const std::vector<float> expected = {0, 25, 75, 100};
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(planes[i], expected[i], 1e-4);
+}
+
+TEST(Resize, ShrinkingUsesEveryPixel) {
+  // 4 -> 2: triangles of half-width 2 around 1 and 3: weights 1/7 (3 3 1) and (1 3 3).
+  const auto planes = resize(grey_image(4, 1, {7, 14, 21, 28}), {0, 0, 4, 1}, {1, 2});
+  EXPECT_NEAR(planes[0], (3 * 7 + 3 * 14 + 1 * 21) / 7.0, 1e-4);
+  EXPECT_NEAR(planes[1], (1 * 14 + 3 * 21 + 3 * 28) / 7.0, 1e-4);
+}
+
+TEST(Resize, ConstantStaysConstantAtAnySize) {
+  const Image image = grey_image(13, 7, std::vector<int>(91, 77));
+  for (const Size size : {Size{1, 1}, {3, 50}, {40, 5}, {7, 13}}) {
+    for (float value : resize(image, {0, 0, 13, 7}, size)) EXPECT_NEAR(value, 77, 1e-3);
+  }
+}
+
+TEST(Resize, OnlyTheCropIsSeen) {
+  Image image = grey_image(6, 6, std::vector<int>(36, 255));
+  for (int y = 2; y < 4; ++y) {
+    for (int x = 2; x < 4; ++x) std::fill_n(image.pixel(x, y), 3, uint8_t{50});
+  }
+  for (float value : resize(image, {2, 2, 4, 4}, {8, 8})) EXPECT_NEAR(value, 50, 1e-3);
+  const Image part = cut(image, {2, 2, 4, 4});
+  EXPECT_EQ(part.rgb, std::vector<uint8_t>(12, 50));
+}
+
+}  // namespace
+}  // namespace sact::io
