@@ -170,7 +170,7 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
     while (weights.size() < units.size()) weights.push_back(torch::zeros_like(weights.front()));
     output.distribution = torch::cat(weights, 1);
   }
-  return result;
+  return result.to(x.scalar_type());  // sums are kept in 32 bits, the stream in its own type
 }
 
 torch::Tensor ponder_penalty(const NetworkOutput& output) {

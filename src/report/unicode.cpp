@@ -1,0 +1,108 @@
+// The UTF-8 decoder, and the ranges of characters that are wide or have no width.
+#include "report/unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace sact::report {
+namespace {
+
+struct CharacterRange {
+  char32_t first, last;
+  bool operator()(char32_t character) const { return first <= character && character <= last; }
+};
+
+constexpr std::array kNoWidth = {
+    CharacterRange{0x0300, 0x036f},  // combining accents
+    CharacterRange{0x1ab0, 0x1aff}, CharacterRange{0x1dc0, 0x1dff}, CharacterRange{0x20d0, 0x20ff},
+    CharacterRange{0x200b, 0x200f},  // joiners and marks of direction
+    CharacterRange{0xfe00, 0xfe0f},  // variants of the character before
+    CharacterRange{0xfe20, 0xfe2f}, CharacterRange{0xfeff, 0xfeff},
+};
+
+constexpr std::array kWide = {
+    CharacterRange{0x1100, 0x115f},   // Korean letters
+    CharacterRange{0x2e80, 0x303e},   // Chinese radicals and punctuation
+    CharacterRange{0x3041, 0xa4cf},   // kana, Chinese
+    CharacterRange{0xa960, 0xa97f},   CharacterRange{0xac00, 0xd7a3},  // Korean syllables
+    CharacterRange{0xf900, 0xfaff},   CharacterRange{0xfe30, 0xfe6f}, CharacterRange{0xff01, 0xff60},
+    CharacterRange{0xffe0, 0xffe6},
+    CharacterRange{0x1f300, 0x1f64f},  // pictographs
+    CharacterRange{0x1f680, 0x1f6ff}, CharacterRange{0x1f900, 0x1faff},
+    CharacterRange{0x20000, 0x3fffd},
+};
+
+bool in_any(const auto& ranges, char32_t character) {
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [character](const CharacterRange& range) { return range(character); });
+}
+
+bool is_control(char32_t character) {
+  return character < 0x20 || (character >= 0x7f && character < 0xa0);
+}
+
+/// Whether `length` bytes are the form that UTF-8 prescribes for the character.
+bool well_formed(char32_t character, size_t length) {
+  constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = character >= 0xd800 && character <= 0xdfff;
+  return character >= kSmallest[length] && character <= 0x10ffff && !surrogate;
+}
+
+}  // namespace
+
+char32_t next_character(std::string_view& text) {
+  const auto byte = [&text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  const size_t length = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  char32_t character = length == 1 ? lead : lead & (0x7fu >> length);
+  bool good = length == 1 || (length > 1 && lead < 0xf8 && text.size() >= length);
+  for (size_t i = 1; good && i < length; ++i) {
+    good = (byte(i) & 0xc0) == 0x80;
+    character = character << 6 | (byte(i) & 0x3f);
+  }
+  good = good && well_formed(character, length);
+  text.remove_prefix(good ? length : 1);
+  return good ? character : kReplacementCharacter;
+}
+
+void append_utf8(std::string& text, char32_t character) {
+  const auto tail = [&](int shift) { text += char(0x80 | ((character >> shift) & 0x3f)); };
+  if (character < 0x80) {
+    text += char(character);
+  } else if (character < 0x800) {
+    text += char(0xc0 | (character >> 6));
+    tail(0);
+  } else if (character < 0x10000) {
+    text += char(0xe0 | (character >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    text += char(0xf0 | (character >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  while (!text.empty()) {
+    const char32_t character = next_character(text);
+    if (!in_any(kNoWidth, character)) width += in_any(kWide, character) ? 2 : 1;
+  }
+  return width;
+}
+
+std::string single_line(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  while (!text.empty()) {
+    const char32_t character = next_character(text);
+    const bool space = character == '\n' || character == '\t' || character == '\r';
+    append_utf8(line, space ? U' ' : is_control(character) ? kReplacementCharacter : character);
+  }
+  return line;
+}
+
+}  // namespace sact::report

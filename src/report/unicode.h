@@ -1,0 +1,26 @@
+// Reading UTF-8 that may be broken, and how wide it is on a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sact::report {
+
+/// What stands for bytes that are not UTF-8.
+inline constexpr char32_t kReplacementCharacter = 0xfffd;
+
+/// Takes one character off the front of `text`, which must not be empty. Of anything that is not
+/// UTF-8 (overlong forms and surrogates too) one byte, as kReplacementCharacter.
+char32_t next_character(std::string_view& text);
+
+void append_utf8(std::string& text, char32_t character);
+
+/// The cells that a text takes on a terminal: two for Chinese, Japanese, Korean and pictographs,
+/// none for combining marks, one for all else, such as ± or ρ.
+size_t display_width(std::string_view text);
+
+/// The text on one line and harmless on a terminal: control characters and broken UTF-8 replaced.
+std::string single_line(std::string_view text);
+
+}  // namespace sact::report
