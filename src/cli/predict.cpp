@@ -45,8 +45,12 @@ class Stopwatch {
 struct Outcome {
   std::vector<Prediction> predictions;
   io::Json images = io::Json::array();
+  std::vector<OverviewCell> overview;
+  std::string overview_path;
   int failed = 0;
 };
+
+constexpr size_t kOverviewImages = 64;
 
 void check_finite(const ImageResult& result, const std::string& path) {
   for (float logit : result.logits) {
@@ -72,7 +76,8 @@ void record_failure(const std::string& path, std::string message, Outcome& outco
 }
 
 Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
-                         const std::filesystem::path& path, const std::string& map_name) {
+                         const std::filesystem::path& path, const std::string& map_name,
+                         std::vector<OverviewCell>& overview) {
   Prediction prediction;
   prediction.path = path.string();
   Stopwatch watch;
@@ -98,8 +103,12 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   prediction.top = top_classes(prediction.result.logits, options.top);
   if (!options.no_pictures) {
     const std::filesystem::path map = std::filesystem::path(options.out) / map_name;
-    io::write_image(map, prediction_picture(spec, prediction, io::cut(image, crop)));
+    const io::Image photo = io::cut(image, crop);
+    io::write_image(map, prediction_picture(spec, prediction, photo));
     prediction.map = map.string();
+    if (overview.size() < kOverviewImages) {
+      overview.push_back(overview_cell(spec, prediction, photo));
+    }
   }
   prediction.ms.postprocess = watch.lap();
   return prediction;
@@ -115,7 +124,8 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
     const std::string path = inputs[i].path.string();
     try {
       if (!inputs[i].error.empty()) throw Error(inputs[i].error);
-      record(options, spec, predict_image(options, spec, runner, inputs[i].path, names[i]),
+      record(options, spec,
+             predict_image(options, spec, runner, inputs[i].path, names[i], outcome.overview),
              outcome);
     } catch (const std::bad_alloc&) {
       record_failure(path, path + ": not enough memory for this image", outcome);
@@ -123,6 +133,11 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
       record_failure(path, error.what(), outcome);
     }
     progress.advance();
+  }
+  if (outcome.overview.size() > 1) {
+    const auto path = std::filesystem::path(options.out) / "overview.png";
+    io::write_image(path, draw_overview(std::move(outcome.overview)));
+    outcome.overview_path = path.string();
   }
 }
 
@@ -187,7 +202,9 @@ void print_summary(const PredictOptions& options, const ModelSpec& spec, const O
   if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
   print(text);
   if (count > 0 && options.tensor.empty() && !options.no_pictures) {
-    print(fmt::format("pictures are in {}", options.out));
+    print(fmt::format(
+        "pictures are in {}{}", options.out,
+        outcome.overview_path.empty() ? "" : "; all at a glance: " + outcome.overview_path));
   }
   if (!options.raw.empty()) print(fmt::format("raw tensors are in {}", options.raw));
 }

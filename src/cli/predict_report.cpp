@@ -1,10 +1,16 @@
 #include "cli/predict_report.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "io/safetensors.h"
 #include "model/flops.h"
+#include "report/montage.h"
+#include "report/overlay.h"
 #include "report/ponder_picture.h"
+#include "report/scaling.h"
 
 namespace sact::cli {
 namespace {
@@ -79,6 +85,31 @@ io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction
       ponder_cost(prediction.result), spec.total_units() + (spec.adaptive() ? spec.blocks() : 0),
       format_flops(double(prediction.result.flops)), 100 * dense_share(spec, prediction));
   return report::draw_ponder_picture(picture);
+}
+
+OverviewCell overview_cell(const ModelSpec& spec, const Prediction& prediction,
+                           const io::Image& photo) {
+  // Shrunk at once: an overview of many large photographs must not hold them all in memory.
+  constexpr int kSide = 240;
+  const double scale = std::min(1.0, double(kSide) / std::max(photo.width, photo.height));
+  const io::Image small =
+      report::scaled(photo, std::max(1, int(photo.width * scale)),
+                     std::max(1, int(photo.height * scale)), report::Scaling::kSmooth);
+  const Map map = ponder_cost_map(prediction.result);
+  return {report::overlay(small, map, report::finite_range(map), 0.6),
+          fmt::format("{}, {:.0f} % of dense", best_class(spec, prediction),
+                      100 * dense_share(spec, prediction))};
+}
+
+io::Image draw_overview(std::vector<OverviewCell> cells) {
+  std::vector<io::Image> pictures;
+  std::vector<std::string> captions;
+  for (OverviewCell& cell : cells) {
+    pictures.push_back(std::move(cell.picture));
+    captions.push_back(std::move(cell.caption));
+  }
+  const int columns = std::clamp(int(std::ceil(std::sqrt(double(pictures.size())))), 1, 8);
+  return report::montage(pictures, columns, 240, captions);
 }
 
 void write_raw(const std::filesystem::path& path, const ModelSpec& spec,

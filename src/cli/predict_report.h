@@ -32,6 +32,15 @@ std::string prediction_line(const ModelSpec& spec, const Prediction& prediction)
 io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,
                              const io::Image& photo);
 
+/// One cell of the overview of all images: the map over the photograph, and its caption.
+struct OverviewCell {
+  io::Image picture;
+  std::string caption;
+};
+OverviewCell overview_cell(const ModelSpec& spec, const Prediction& prediction,
+                           const io::Image& photo);
+io::Image draw_overview(std::vector<OverviewCell> cells);
+
 /// Writes logits [N, classes], ponder.S and units.S [N, H, W]; all images must have one size.
 void write_raw(const std::filesystem::path& path, const ModelSpec& spec,
                const std::vector<Prediction>& predictions);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <regex>
 
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -150,12 +151,21 @@ TEST(CliDoctor, SaysWhatItFound) {
   for (const Json& check : json["checks"]) EXPECT_FALSE(check["found"].get<std::string>().empty());
 }
 
-TEST(CliHelp, EveryCommandHasExamples) {
-  for (const char* command : {"new", "info", "predict", "synth", "doctor"}) {
+TEST(CliHelp, EveryCommandHasExamplesAndEveryOptionIsInTheDocs) {
+  std::ifstream file(SACT_SOURCE_DIR "/docs/commands.md");
+  const std::string docs((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::regex option("--[a-z][a-z-]*");
+  for (const std::string command : {"new", "info", "predict", "synth", "doctor"}) {
     const auto help = run_sact({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
-    EXPECT_NE(help.out.find("--json"), std::string::npos) << command;
+    const size_t start = docs.find("## sact " + command + "\n");
+    ASSERT_NE(start, std::string::npos) << command << ": run scripts/update-docs";
+    const std::string section = docs.substr(start, docs.find("\n## ", start) - start);
+    for (std::sregex_iterator it(help.out.begin(), help.out.end(), option), end; it != end; ++it) {
+      EXPECT_NE(section.find(it->str()), std::string::npos)
+          << command << " " << it->str() << ": run scripts/update-docs";
+    }
   }
   EXPECT_EQ(run_sact({"--version"}).status, 0);
 }

@@ -58,6 +58,7 @@ TEST_F(CliPredict, WritesAPictureAndALineForEveryImage) {
     EXPECT_NE(finished.out.find(std::string("maps/") + name + ".ponder.png"), std::string::npos);
   }
   EXPECT_NE(finished.out.find("3 images in"), std::string::npos) << finished.out;
+  EXPECT_GT(io::read_image(directory_ / "maps/overview.png").width, 400);
 }
 
 TEST_F(CliPredict, JsonHasTheDocumentedKeys) {
