@@ -24,6 +24,8 @@ using Action = std::function<int()>;
 void declare_new(CLI::App& app, Action& action);
 void declare_info(CLI::App& app, Action& action);
 void declare_predict(CLI::App& app, Action& action);
+void declare_train(CLI::App& app, Action& action);
+void declare_eval(CLI::App& app, Action& action);
 void declare_synth(CLI::App& app, Action& action);
 void declare_doctor(CLI::App& app, Action& action);
 

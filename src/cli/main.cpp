@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
   declare_new(app, action);
   declare_info(app, action);
   declare_predict(app, action);
+  declare_train(app, action);
+  declare_eval(app, action);
   declare_synth(app, action);
   declare_doctor(app, action);
 

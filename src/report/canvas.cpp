@@ -17,11 +17,12 @@ int pixel_index(double value, int low, int high) {
 
 /// The part of a box that lies on an image of the given size. May be empty.
 Box clipped(const Box& box, int width, int height) {
-  const int left = std::max(box.x, 0);
-  const int top = std::max(box.y, 0);
-  const int right = int(std::min<int64_t>(int64_t(box.x) + box.width, width));
-  const int bottom = int(std::min<int64_t>(int64_t(box.y) + box.height, height));
-  return {left, top, std::max(0, right - left), std::max(0, bottom - top)};
+  const int64_t left = std::max(box.x, 0);
+  const int64_t top = std::max(box.y, 0);
+  const int64_t right = std::min<int64_t>(int64_t(box.x) + box.width, width);
+  const int64_t bottom = std::min<int64_t>(int64_t(box.y) + box.height, height);
+  if (right <= left || bottom <= top) return {};
+  return {int(left), int(top), int(right - left), int(bottom - top)};
 }
 
 double distance_to(const Segment& s, double x, double y) {
@@ -116,10 +117,12 @@ void Canvas::fill_rectangle(const Box& box, Rgb color, double alpha) {
 
 void Canvas::frame(const Box& box, Rgb color) {
   if (box.width <= 0 || box.height <= 0) return;
+  const int64_t right = int64_t(box.x) + box.width - 1;
+  const int64_t bottom = int64_t(box.y) + box.height - 1;
   fill_rectangle({box.x, box.y, box.width, 1}, color);
-  fill_rectangle({box.x, box.y + box.height - 1, box.width, 1}, color);
   fill_rectangle({box.x, box.y, 1, box.height}, color);
-  fill_rectangle({box.x + box.width - 1, box.y, 1, box.height}, color);
+  if (bottom < height()) fill_rectangle({box.x, int(bottom), box.width, 1}, color);
+  if (right < width()) fill_rectangle({int(right), box.y, 1, box.height}, color);
 }
 
 void Canvas::line(double x0, double y0, double x1, double y1, double thickness, Rgb color) {
@@ -153,7 +156,7 @@ void Canvas::text(double x, int baseline, std::string_view text, const Font& fon
                         : align == Align::kCenter ? outline.advance / 2
                                                   : outline.advance;
   // Strokes sit on the baseline row: their lower edge is that of the row, whatever their thickness.
-  const double y = baseline + 1 - outline.half_width;
+  const double y = baseline + 1.0 - outline.half_width;
   for (Segment& segment : outline.segments) segment = moved(segment, x - before, y);
   const Coverage coverage(outline.segments, outline.half_width, width(), height());
   const Box& box = coverage.box();

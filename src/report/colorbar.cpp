@@ -59,9 +59,12 @@ struct NumberFormat {
 
   std::string operator()(double value) const {
     std::string text = fmt::format("{:.{}f}", value, decimals);
-    if (scientific) {
-      const int exponent = value == 0 ? 0 : decimal_exponent(std::abs(value));
-      text = fmt::format("{:.{}f}e{}", value / std::pow(10.0, exponent), decimals, exponent);
+    if (scientific && value != 0) {
+      const std::string full = fmt::format("{:.{}e}", value, decimals);
+      const size_t at = full.find('e');
+      text = fmt::format("{}e{}", full.substr(0, at), std::stoi(full.substr(at + 1)));
+    } else if (scientific) {
+      text = "0";
     }
     if (text.starts_with('-') && text.find_first_of("123456789") == std::string::npos) {
       text.erase(0, 1);
@@ -83,7 +86,7 @@ NumberFormat number_format(const ValueRange& range, int exponent) {
 /// A single number with four significant digits, without zeros at its end.
 std::string single_label(double value) {
   const int exponent = value == 0 ? 0 : decimal_exponent(std::abs(value));
-  std::string text = number_format({value, value}, std::min(0, exponent - 3))(value);
+  std::string text = number_format({value, value}, exponent - 3)(value);
   const size_t mantissa_end = std::min(text.find('e'), text.size());
   if (text.find('.') >= mantissa_end) return text;
   size_t last = text.find_last_not_of('0', mantissa_end - 1);
@@ -114,22 +117,21 @@ std::vector<Tick> colorbar_ticks(const ValueRange& range, int height, const Font
   const int max_count = std::clamp(int(std::min(0.6 / room + 1, 1 / room - 1)), 1, 9);
   const Step step = nice_step(range.low, range.high, max_count);
   const NumberFormat format = number_format(range, step.exponent);
-  const NumberFormat end_format = number_format(range, step.exponent - 1);
+  const NumberFormat fine_format = number_format(range, step.exponent - 1);
+  // One more decimal, but only where it would not be zero: labels must not grow as steps do.
+  const auto end_label = [&](double value) {
+    const Step unit{1, step.exponent};
+    const double rounded = unit.times(std::round(value / unit.times(1)));
+    const bool is_round = std::abs(value - rounded) < 1e-6 * (range.high - range.low);
+    return is_round ? format(value) : fine_format(value);
+  };
 
-  std::vector<Tick> ticks;
-  Tick low{0, end_format(range.low)}, high{1, end_format(range.high)};
+  std::vector<Tick> ticks{{0, end_label(range.low)}};
   for (const double value : nice_ticks(range.low, range.high, max_count)) {
     const double position = range.position(value);
-    if (position < 1e-6) {
-      low.label = format(value);
-    } else if (position > 1 - 1e-6) {
-      high.label = format(value);
-    } else if (position > room && position < 1 - room) {
-      ticks.push_back({position, format(value)});
-    }
+    if (position > room && position < 1 - room) ticks.push_back({position, format(value)});
   }
-  ticks.insert(ticks.begin(), std::move(low));
-  ticks.push_back(std::move(high));
+  ticks.push_back({1, end_label(range.high)});
   return ticks;
 }
 

@@ -32,21 +32,19 @@ std::optional<double> number_in(std::string_view field) {
   double value = 0;
   const char* end = field.data() + field.size();
   const auto result = std::from_chars(field.data(), end, value);
-  // Too large or too small for a double is still a number.
-  if (result.ec == std::errc::result_out_of_range) value = field.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
-  if (result.ec == std::errc::invalid_argument || result.ptr != end) return std::nullopt;
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
   return value;
 }
 
 /// The part of a log that stays: its header and the complete rows up to `last_kept`.
 std::string kept_rows(std::string_view text, const std::string& name,
                       const std::vector<std::string>& columns, double last_kept) {
-  text = text.substr(0, text.rfind('\n') + 1);  // all of it when there is no line end: npos + 1 = 0
+  std::string kept = csv_row(columns);
+  if (kept.starts_with(text)) return kept;  // nothing yet, or killed while writing the header
+  text = text.substr(0, text.rfind('\n') + 1);
   CsvParser parser(text, name);
   std::vector<std::string> fields;
-  std::string kept = csv_row(columns);
-  if (!parser.next(fields)) return kept;
-  if (fields != columns) {
+  if (!parser.next(fields) || fields != columns) {
     fail("{}: has the columns \"{}\" where \"{}\" are to be written; move it away or start anew",
          name, printable(fmt::format("{}", fmt::join(fields, ", "))),
          printable(fmt::format("{}", fmt::join(columns, ", "))));
@@ -67,7 +65,8 @@ AppendFile open_log(const std::filesystem::path& path, const std::vector<std::st
                     double last_kept) {
   SACT_ASSERT(!columns.empty());
   std::vector<std::byte> bytes;
-  if (std::filesystem::exists(path)) bytes = read_file(path, kMaxFileBytes);
+  std::error_code ignored;  // what is wrong with the path shows when it is opened
+  if (std::filesystem::exists(path, ignored)) bytes = read_file(path, kMaxFileBytes);
   const std::string kept = kept_rows(text_of(bytes), path.string(), columns, last_kept);
   if (kept != text_of(bytes)) write_file_atomically(path, kept);
   return AppendFile(path, AppendFile::Mode::kContinue);
@@ -93,7 +92,8 @@ std::string csv_row(const std::vector<std::string>& fields) {
   return row + '\n';
 }
 
-CsvParser::CsvParser(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
+CsvParser::CsvParser(std::string_view text, std::string name)
+    : text_(text), name_(std::move(name)) {
   if (text_.starts_with("\xef\xbb\xbf")) position_ = 3;
 }
 
@@ -169,8 +169,8 @@ CsvColumns parse_csv(std::string_view text, const std::string& name) {
     for (size_t i = 0; i < fields.size(); ++i) {
       const std::optional<double> value = number_in(fields[i]);
       if (!value) {
-        fail("{}: line {}: \"{}\" in column \"{}\" is not a number", name, parser.line(),
-             printable(fields[i], 40), printable(columns.names[i], 40));
+        fail("{}: line {}: \"{}\" in column \"{}\" is not a number that a double holds", name,
+             parser.line(), printable(fields[i], 40), printable(columns.names[i], 40));
       }
       columns.values[i].push_back(*value);
     }

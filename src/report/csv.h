@@ -15,8 +15,8 @@ namespace sact::report {
 /// One row with its line end; fields with commas, quotes or line ends are quoted.
 std::string csv_row(const std::vector<std::string>& fields);
 
-/// Goes through the rows of a CSV text, which must outlive it. Accepts "\n" and "\r\n", a byte order
-/// mark, and a last row without line end; passes over empty lines.
+/// Goes through the rows of a CSV text, which must outlive it. Accepts "\n" and "\r\n", a byte
+/// order mark, and a last row without line end; passes over empty lines.
 class CsvParser {
  public:
   /// `name` is used in messages.
@@ -52,9 +52,9 @@ struct CsvColumns {
   const std::vector<double>* find(std::string_view name) const;
 };
 
-/// Reads a file of numbers under a header. Empty fields become NaN. A last row that lacks fields and
-/// its line end, as a log has it while it is being written, is left out; anything else that is not
-/// a table of numbers is a sact::Error.
+/// Reads a file of numbers under a header. Empty fields become NaN. A last row that lacks fields
+/// and its line end, as a log has it while it is being written, is left out; anything else that is
+/// not a table of numbers is a sact::Error.
 CsvColumns read_csv(const std::filesystem::path& path);
 CsvColumns parse_csv(std::string_view text, const std::string& name);
 

@@ -22,12 +22,14 @@ char32_t take_character(std::string_view& text) {
   const auto byte = [&text](size_t i) -> unsigned { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
   const size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};  // that needs so many bytes
   bool good = lead < 0x80 || (lead >= 0xc2 && lead < 0xf5 && text.size() >= length);
   char32_t code = length == 1 ? lead : lead & (0x7fu >> length);
   for (size_t i = 1; good && i < length; ++i) {
     good = (byte(i) & 0xc0) == 0x80;
     code = code << 6 | (byte(i) & 0x3f);
   }
+  good = good && code >= kSmallest[length];
   text.remove_prefix(good ? length : 1);
   return good ? code : kBroken;
 }

@@ -7,8 +7,8 @@
 namespace sact::report {
 namespace {
 
-// Sorted by code. Digits all have the same width, so that columns of numbers stand still; the last
-// M of '1' draws nothing and makes it as wide as the others.
+// Sorted by code. Digits all have the same width, so that columns of numbers stand still; an M at
+// the end of a path draws nothing and only takes up width.
 // clang-format off
 constexpr Glyph kGlyphs[] = {
     {U' ', 13, 13, ""},
@@ -30,9 +30,9 @@ constexpr Glyph kGlyphs[] = {
     {U'0', 9, 9, "O20 32 19 32"},
     {U'1', 9, 9, "M8 53 L25 64 L25 0 M39 0"},
     {U'2', 9, 9, "A20 46 18 18 165 0 C38 32 22 20 2 0 L39 0"},
-    {U'3', 9, 9, "A19 48.5 16.5 15.5 152 -90 L12 33 L19 33 A19 16.5 20 16.5 90 -152"},
+    {U'3', 9, 9, "A19 48.5 16.5 15.5 152 -90 L12 33 L19 33 A19 16.5 20 16.5 90 -152 M39 0"},
     {U'4', 9, 9, "M30 0 L30 64 L0 19 L39 19"},
-    {U'5', 9, 9, "M35 64 L7 64 L4 33 A19 20.5 20 20.5 128 -150"},
+    {U'5', 9, 9, "M35 64 L7 64 L4 33 A19 20.5 20 20.5 128 -150 M39 0"},
     {U'6', 9, 9, "M32 63 C15 59 1 42 1 20 A20 20 19 20 180 -180"},
     {U'7', 9, 9, "M1 64 L39 64 L14 0"},
     {U'8', 9, 9, "O20 48.5 16 15.5 O20 16.5 19 16.5"},
@@ -85,7 +85,7 @@ constexpr Glyph kGlyphs[] = {
     {U'g', 9, 11, "O20 23 20 23 M40 46 L40 -2 A21 -2 19 17 0 -155"},
     {U'h', 11, 11, "M0 66 L0 0 M0 27 A18 27 18 19 180 0 L36 0"},
     {U'i', 11, 11, "M0 46 L0 0 D0 62"},
-    {U'j', 14, 11, "M0 46 L0 -7 C0 -16 -4 -20 -11 -18 D0 62"},
+    {U'j', 15, 11, "M0 46 L0 -7 C0 -16 -4 -20 -11 -18 D0 62"},
     {U'k', 11, 5, "M0 66 L0 0 M33 46 L0 15 M12 26 L35 0"},
     {U'l', 11, 6, "M0 66 L0 9 C0 2 3 0 9 0"},
     {U'm', 11, 11, "M0 46 L0 0 M0 29 A15 29 15 17 180 0 L30 0 M30 29 A45 29 15 17 180 0 L60 0"},

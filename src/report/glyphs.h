@@ -15,9 +15,9 @@ inline constexpr double kSmallHeight = 46;
 ///   M x y                start a stroke
 ///   L x y                straight on to a point
 ///   C x1 y1 x2 y2 x y    cubic Bezier curve
-///   A cx cy rx ry a b    arc of an ellipse from angle a to angle b in degrees, joined to the
-///   stroke O cx cy rx ry        a whole ellipse, a stroke of its own D x y                a dot, a
-///   stroke of its own
+///   A cx cy rx ry a b    arc of an ellipse from angle a to b in degrees, joined to the stroke
+///   O cx cy rx ry        a whole ellipse, a stroke of its own
+///   D x y                a dot, a stroke of its own
 struct Glyph {
   char32_t code;
   double left;   // free space before x = 0

@@ -131,7 +131,9 @@ std::string to_text(const Table& table) {
 std::string to_markdown(const Table& table) {
   const Table clean = rewritten(table, markdown_cell);
   const std::vector<size_t> widths = column_widths(clean, 3);
-  const auto line = [&](const Cells& row) { return "| " + joined(clean, row, widths, " | ") + " |\n"; };
+  const auto line = [&](const Cells& row) {
+    return "| " + joined(clean, row, widths, " | ") + " |\n";
+  };
   Cells rules;
   for (size_t i = 0; i < widths.size(); ++i) {
     const std::string dashes(widths[i] - 1, '-');

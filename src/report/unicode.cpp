@@ -22,12 +22,12 @@ constexpr std::array kNoWidth = {
 };
 
 constexpr std::array kWide = {
-    CharacterRange{0x1100, 0x115f},   // Korean letters
-    CharacterRange{0x2e80, 0x303e},   // Chinese radicals and punctuation
-    CharacterRange{0x3041, 0xa4cf},   // kana, Chinese
+    CharacterRange{0x1100, 0x115f},  // Korean letters
+    CharacterRange{0x2e80, 0x303e},  // Chinese radicals and punctuation
+    CharacterRange{0x3041, 0xa4cf},  // kana, Chinese
     CharacterRange{0xa960, 0xa97f},   CharacterRange{0xac00, 0xd7a3},  // Korean syllables
-    CharacterRange{0xf900, 0xfaff},   CharacterRange{0xfe30, 0xfe6f}, CharacterRange{0xff01, 0xff60},
-    CharacterRange{0xffe0, 0xffe6},
+    CharacterRange{0xf900, 0xfaff},   CharacterRange{0xfe30, 0xfe6f},
+    CharacterRange{0xff01, 0xff60},   CharacterRange{0xffe0, 0xffe6},
     CharacterRange{0x1f300, 0x1f64f},  // pictographs
     CharacterRange{0x1f680, 0x1f6ff}, CharacterRange{0x1f900, 0x1faff},
     CharacterRange{0x20000, 0x3fffd},

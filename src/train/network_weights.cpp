@@ -7,13 +7,6 @@
 namespace sact::train {
 namespace {
 
-/// Parameters and moving averages of the network by name.
-torch::OrderedDict<std::string, torch::Tensor> named_tensors(NetworkImpl& network) {
-  auto tensors = network.named_parameters();
-  for (auto& buffer : network.named_buffers()) tensors.insert(buffer.key(), buffer.value());
-  return tensors;
-}
-
 template <typename ValuesOf>
 Network build(const ModelSpec& spec, ValuesOf values_of) {
   torch::NoGradGuard no_grad;
@@ -31,6 +24,12 @@ Network build(const ModelSpec& spec, ValuesOf values_of) {
 }
 
 }  // namespace
+
+torch::OrderedDict<std::string, torch::Tensor> named_tensors(NetworkImpl& network) {
+  auto tensors = network.named_parameters();
+  for (auto& buffer : network.named_buffers()) tensors.insert(buffer.key(), buffer.value());
+  return tensors;
+}
 
 Network load_network(const ModelFile& file) {
   return build(file.spec(), [&](const WeightInfo& weight) { return file.values(weight); });

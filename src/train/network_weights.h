@@ -14,6 +14,9 @@ Network load_network(const ModelFile& file);
 /// A network with these weights (for example initial_weights()), ready for inference.
 Network make_network(const ModelSpec& spec, const std::vector<Weight>& weights);
 
+/// Parameters and buffers of the network by name.
+torch::OrderedDict<std::string, torch::Tensor> named_tensors(NetworkImpl& network);
+
 /// The network's weights in the order of weight_list().
 std::vector<Weight> network_weights(Network network);
 

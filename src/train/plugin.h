@@ -5,8 +5,10 @@
 // header does not include LibTorch.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/model_file.h"
 #include "model/runner.h"
@@ -21,11 +23,54 @@ struct TorchFacts {
   double matmul_gflops = 0;  // of a 1024 x 1024 product: tells a real BLAS from the reference one
 };
 
+/// Asked by long work whether it should stop and keep what it has.
+using Interrupted = std::function<bool()>;
+
+struct TrainRequest {
+  std::string config;                    // JSON file with settings, or empty
+  std::vector<std::string> assignments;  // key=value
+  std::string run;                       // run folder
+  std::string device = "cpu";
+  int threads = 0;
+  Interrupted interrupted = {};
+};
+
+struct TrainOutcome {
+  bool finished = false;  // false: interrupted; the same call goes on
+  int64_t epochs = 0, steps = 0;
+  double seconds = 0, accuracy = 0, best_accuracy = 0, flops = 0;
+};
+
+struct EvalRequest {
+  std::string data, split = "val", class_names;
+  std::vector<Size> sizes;
+  std::string device = "cpu";
+  int threads = 0, batch = 32, workers = 0;
+  bool bf16 = false;
+  Interrupted interrupted = {};
+};
+
+struct MeanStd {
+  double mean = 0, std = 0;
+};
+
+struct EvalOutcome {
+  Size size;
+  int64_t images = 0;
+  double accuracy = 0, recall5 = 0, seconds = 0;
+  MeanStd flops;
+  std::vector<MeanStd> units, ponder_cost;
+};
+
 struct TorchPlugin {
   /// `device` is "cpu" or "cuda".
   std::unique_ptr<Runner> (*make_runner)(const ModelFile& file, const std::string& device,
                                          int threads);
   TorchFacts (*facts)(int threads);
+  TrainOutcome (*train)(const TrainRequest& request);
+  /// The settings of training with their defaults, for --help.
+  std::string (*settings_help)();
+  std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const EvalRequest& request);
 };
 
 /// The one symbol that the library exports for the program.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "train/device.h"
 #include "train/network_weights.h"
 
 namespace sact::train {
@@ -16,38 +17,6 @@ Map map_of(const torch::Tensor& tensor) {
   Map map(int(tensor.size(0)), int(tensor.size(1)));
   std::memcpy(map.values.data(), tensor.data_ptr<float>(), map.values.size() * sizeof(float));
   return map;
-}
-
-std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& output, Size size) {
-  const torch::Tensor logits = output.logits.to(torch::kCPU, torch::kFloat32).contiguous();
-  std::vector<ImageResult> results(static_cast<size_t>(logits.size(0)));
-  for (size_t i = 0; i < results.size(); ++i) {
-    const float* row = logits[int64_t(i)].data_ptr<float>();
-    results[i].logits.assign(row, row + logits.size(1));
-  }
-  for (const BlockOutput& block : output.blocks) {
-    const torch::Tensor ponder = block.ponder_cost.to(torch::kCPU, torch::kFloat32).contiguous();
-    const torch::Tensor units = block.units.to(torch::kCPU, torch::kInt32).contiguous();
-    for (size_t i = 0; i < results.size(); ++i) {
-      const torch::Tensor row = units[int64_t(i)];
-      const int32_t* data = row.data_ptr<int32_t>();
-      results[i].blocks.push_back(
-          {map_of(ponder[int64_t(i)]), std::vector<int32_t>(data, data + row.numel())});
-    }
-  }
-  for (ImageResult& result : results) result.flops = result_flops(spec, size, result.blocks);
-  return results;
-}
-
-torch::Device device_from_name(const std::string& name) {
-  if (name == "cpu") return torch::kCPU;
-  if (name != "cuda") fail("device '{}' is not known: use {}", name, one_of({"cpu", "cuda"}));
-  if (!torch::cuda::is_available()) {
-    fail(
-        "no CUDA device can be used here (this LibTorch was built without CUDA, or there is no "
-        "GPU or driver); use --device cpu");
-  }
-  return torch::kCUDA;
 }
 
 class TorchRunner : public Runner {
@@ -74,6 +43,27 @@ class TorchRunner : public Runner {
 };
 
 }  // namespace
+
+std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& output, Size size) {
+  const torch::Tensor logits = output.logits.to(torch::kCPU, torch::kFloat32).contiguous();
+  std::vector<ImageResult> results(static_cast<size_t>(logits.size(0)));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const float* row = logits[int64_t(i)].data_ptr<float>();
+    results[i].logits.assign(row, row + logits.size(1));
+  }
+  for (const BlockOutput& block : output.blocks) {
+    const torch::Tensor ponder = block.ponder_cost.to(torch::kCPU, torch::kFloat32).contiguous();
+    const torch::Tensor units = block.units.to(torch::kCPU, torch::kInt32).contiguous();
+    for (size_t i = 0; i < results.size(); ++i) {
+      const torch::Tensor row = units[int64_t(i)];
+      const int32_t* data = row.data_ptr<int32_t>();
+      results[i].blocks.push_back(
+          {map_of(ponder[int64_t(i)]), std::vector<int32_t>(data, data + row.numel())});
+    }
+  }
+  for (ImageResult& result : results) result.flops = result_flops(spec, size, result.blocks);
+  return results;
+}
 
 std::unique_ptr<Runner> make_torch_runner(const ModelFile& file, const std::string& device,
                                           int threads) {

@@ -4,12 +4,16 @@
 #include <memory>
 #include <string>
 
+#include "train/network.h"
 #include "train/plugin.h"
 
 namespace sact::train {
 
 std::unique_ptr<Runner> make_torch_runner(const ModelFile& file, const std::string& device,
                                           int threads);
+
+/// What the network gave, image by image, as every back end reports it.
+std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& output, Size size);
 
 TorchFacts torch_facts(int threads);
 

@@ -1,0 +1,160 @@
+// sact eval: accuracy, FLOPs and units of a model over a data set, at one or many sizes.
+#include <cmath>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/torch_plugin.h"
+#include "model/flops.h"
+#include "report/plot.h"
+#include "report/table.h"
+
+namespace sact::cli {
+namespace {
+
+struct EvalOptions {
+  CommonOptions common;
+  std::string model, csv, plot;
+  std::vector<std::string> sizes;
+  train::EvalRequest request;
+};
+
+io::Json mean_std(const train::MeanStd& value) {
+  return {{"mean", value.mean}, {"std", value.std}};
+}
+
+io::Json outcome_json(const ModelSpec& spec, const train::EvalOutcome& outcome) {
+  io::Json units = io::Json::array(), ponder = io::Json::array();
+  for (const auto& value : outcome.units) units.push_back(mean_std(value));
+  for (const auto& value : outcome.ponder_cost) ponder.push_back(mean_std(value));
+  return {{"height", outcome.size.height},
+          {"width", outcome.size.width},
+          {"accuracy", outcome.accuracy},
+          {"recall5", outcome.recall5},
+          {"images", outcome.images},
+          {"flops", mean_std(outcome.flops)},
+          {"dense_flops", dense_flops(spec, outcome.size)},
+          {"units", units},
+          {"ponder_cost", ponder},
+          {"seconds", outcome.seconds},
+          {"images_per_second", double(outcome.images) / outcome.seconds}};
+}
+
+report::Table outcome_table(const ModelSpec& spec,
+                            const std::vector<train::EvalOutcome>& outcomes) {
+  report::Table table;
+  table.header = {"size", "accuracy %", "recall@5 %", "GFLOP", "of dense %"};
+  for (int block = 0; block < spec.blocks(); ++block) {
+    table.header.push_back(fmt::format("units {}", block + 1));
+  }
+  table.header.push_back("images/s");
+  for (const auto& outcome : outcomes) {
+    std::vector<std::string> row = {
+        fmt::format("{}×{}", outcome.size.height, outcome.size.width),
+        fmt::format("{:.2f}", 100 * outcome.accuracy), fmt::format("{:.2f}", 100 * outcome.recall5),
+        fmt::format("{:.3f} ± {:.3f}", outcome.flops.mean * 1e-9, outcome.flops.std * 1e-9),
+        fmt::format("{:.1f}", 100 * outcome.flops.mean / double(dense_flops(spec, outcome.size)))};
+    for (const auto& units : outcome.units) {
+      row.push_back(fmt::format("{:.2f} ± {:.2f}", units.mean, units.std));
+    }
+    row.push_back(fmt::format("{:.1f}", double(outcome.images) / outcome.seconds));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string accuracy_plots(const std::vector<train::EvalOutcome>& outcomes) {
+  report::Series by_size, by_flops;
+  by_size.markers = by_flops.markers = true;
+  for (const auto& outcome : outcomes) {
+    by_size.x.push_back(std::sqrt(double(outcome.size.positions())));
+    by_flops.x.push_back(outcome.flops.mean * 1e-9);
+    by_flops.x_error.push_back(outcome.flops.std * 1e-9);
+    by_size.y.push_back(100 * outcome.accuracy);
+    by_flops.y.push_back(100 * outcome.accuracy);
+  }
+  report::Plot resolution, work;
+  resolution.title = "Resolution";
+  resolution.x_label = "image side";
+  resolution.series = {by_size};
+  work.title = "FLOPs";
+  work.x_label = "GFLOP per image";
+  work.series = {by_flops};
+  resolution.y_label = work.y_label = "accuracy (%)";
+  return report::to_svg({resolution, work}, 2);
+}
+
+int run(EvalOptions& options) {
+  const ModelFile model(options.model);
+  for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  for (const std::string& size : options.sizes) options.request.sizes.push_back(parse_size(size));
+  if (options.request.sizes.empty()) {
+    options.request.sizes.push_back({model.spec().input.size, model.spec().input.size});
+  }
+  options.request.device = options.common.device;
+  options.request.threads = options.common.threads;
+  catch_interrupts();
+  options.request.interrupted = was_interrupted;
+  const auto outcomes = torch_plugin().evaluate(model, options.request);
+  const report::Table table = outcome_table(model.spec(), outcomes);
+  if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(table));
+  if (!options.plot.empty()) write_file_atomically(options.plot, accuracy_plots(outcomes));
+  if (options.common.json) {
+    // The first size at the top level, all of them under "sizes".
+    io::Json json = outcome_json(model.spec(), outcomes.front());
+    json["model"] = options.model;
+    json["sizes"] = io::Json::array();
+    for (const auto& outcome : outcomes) {
+      json["sizes"].push_back(outcome_json(model.spec(), outcome));
+    }
+    print_json(json);
+    return 0;
+  }
+  std::string text = report::to_text(table);
+  text.pop_back();
+  print(text);
+  print(fmt::format("{} images", outcomes.front().images));
+  for (const std::string& file : {options.csv, options.plot}) {
+    if (!file.empty()) print(fmt::format("wrote {}", file));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void declare_eval(CLI::App& app, Action& action) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App* command =
+      app.add_subcommand("eval", "Accuracy, FLOPs and units of a model over a data set");
+  command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
+  command->add_option("--data", options->request.data, "Image folder, CIFAR-10 folder or synthetic")
+      ->required()
+      ->type_name("DATA");
+  command->add_option("--split", options->request.split, "Part of the data set")
+      ->capture_default_str();
+  command->add_option("--class-names", options->request.class_names, "File with class names")
+      ->type_name("FILE");
+  command->add_option("--size", options->sizes, "Image sizes, such as 128,160,192 (default: own)")
+      ->delimiter(',')
+      ->type_name("HxW");
+  command->add_option("--batch", options->request.batch, "Images at a time")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command->add_option("--workers", options->request.workers, "Decoding threads (default: all)")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--bf16", options->request.bf16, "bfloat16 on CUDA");
+  command->add_option("--csv", options->csv, "Also write the table as CSV")->type_name("FILE");
+  command->add_option("--plot", options->plot, "Plot accuracy over size and FLOPs as SVG")
+      ->type_name("FILE");
+  add_common_options(*command, options->common);
+  set_examples(*command,
+               "  sact eval m.safetensors --data photos\n"
+               "  sact eval m.safetensors --data photos --size 128,160,192 --csv sizes.csv --json");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,90 @@
+// sact train: trains a network on a folder of images, or goes on with a run.
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/torch_plugin.h"
+
+namespace sact::cli {
+namespace {
+
+constexpr int kInterrupted = 130;
+
+struct TrainCommandOptions {
+  CommonOptions common;
+  std::string config, run, data, init;
+  std::vector<std::string> assignments;
+  bool list_settings = false;
+};
+
+int run(const TrainCommandOptions& options) {
+  const train::TorchPlugin& plugin = torch_plugin();
+  if (options.list_settings) {
+    print(plugin.settings_help());
+    return 0;
+  }
+  if (options.run.empty()) throw CLI::RequiredError("--out");
+  train::TrainRequest request;
+  request.config = options.config;
+  request.run = options.run;
+  request.device = options.common.device;
+  request.threads = options.common.threads;
+  if (!options.data.empty()) request.assignments.push_back("data=" + options.data);
+  if (!options.init.empty()) request.assignments.push_back("init=" + options.init);
+  request.assignments.insert(request.assignments.end(), options.assignments.begin(),
+                             options.assignments.end());
+  catch_interrupts();
+  request.interrupted = was_interrupted;
+  const train::TrainOutcome outcome = plugin.train(request);
+  if (options.common.json) {
+    print_json({{"run", options.run},
+                {"finished", outcome.finished},
+                {"epochs", outcome.epochs},
+                {"steps", outcome.steps},
+                {"seconds", outcome.seconds},
+                {"accuracy", outcome.accuracy},
+                {"best_accuracy", outcome.best_accuracy},
+                {"flops", outcome.flops}});
+  } else if (outcome.finished) {
+    print(fmt::format("finished {} epochs in {}: best accuracy {:.2f} %", outcome.epochs,
+                      format_duration(outcome.seconds), 100 * outcome.best_accuracy));
+    print(fmt::format(
+        "look at {0}/summary.html; next: sact eval {0}/best.safetensors --data DATA, or "
+        "sact predict {0}/best.safetensors IMAGE",
+        options.run));
+  } else {
+    print(fmt::format("stopped at step {}; run the same command to go on", outcome.steps));
+  }
+  return outcome.finished ? 0 : kInterrupted;
+}
+
+}  // namespace
+
+void declare_train(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TrainCommandOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train a network on a folder of images");
+  command
+      ->add_option("--data", options->data,
+                   "Image folder with train/ and val/, CIFAR-10 folder, or synthetic")
+      ->type_name("DATA");
+  command->add_option("--out", options->run, "Run folder; one that is there is resumed")
+      ->type_name("DIR");
+  command->add_option("--init", options->init, "Model file to start from")->type_name("MODEL");
+  command->add_option("--config", options->config, "JSON file with settings")->type_name("FILE");
+  command->add_option("settings", options->assignments, "Settings as key=value, over --config")
+      ->type_name("KEY=VALUE");
+  command->add_flag("--settings", options->list_settings,
+                    "List every setting with its default and meaning");
+  add_common_options(*command, options->common);
+  set_examples(*command,
+               "  sact train --settings\n"
+               "  sact train --data photos --out runs/plain depth=50 epochs=40 size=128\n"
+               "  sact train --data photos --out runs/sact --init runs/plain/best.safetensors \\\n"
+               "             halting=sact tau=0.005 epochs=20 rate=0.03 schedule=cosine\n"
+               "  sact train --data synthetic --out runs/try units=2,2,2 stem=small unit=basic \\\n"
+               "             width=16 size=32 halting=sact epochs=5");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,36 @@
+// The items that could not be read: each is named once, and too many of them end the work.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+
+namespace sact::data {
+
+/// What happens to an item that cannot be read.
+enum class OnCorrupt {
+  kReplace,  // the next readable item in the order takes its place: training
+  kSkip,     // it is left out and its batch gets smaller: evaluation
+};
+
+/// One hundredth of the set, but at least ten.
+int64_t default_corrupt_limit(int64_t dataset_size);
+
+/// Not for several threads at once.
+class CorruptItems {
+ public:
+  /// Up to `limit` different items may be unreadable.
+  explicit CorruptItems(int64_t limit) : limit_(limit) {}
+
+  /// Names a new item in a warning. Throws sact::Error with it when that makes too many.
+  void add(int64_t index, const std::string& problem);
+
+  int64_t count() const { return int64_t(items_.size()); }
+  int64_t limit() const { return limit_; }
+
+ private:
+  int64_t limit_;
+  std::unordered_set<int64_t> items_;
+};
+
+}  // namespace sact::data

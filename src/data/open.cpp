@@ -1,0 +1,59 @@
+// Telling the kinds of data sets apart.
+#include "data/open.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/error.h"
+#include "data/cifar.h"
+#include "data/synthetic_dataset.h"
+
+namespace sact::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_synthetic(const std::string& description) {
+  return description == "synthetic" || description.starts_with("synthetic:");
+}
+
+void refuse_folder_options(const std::string& description, const OpenOptions& options) {
+  const bool has_boxes = !options.boxes.empty() && options.boxes != "none";
+  if (options.class_names.empty() && !has_boxes) return;
+  fail("{}: has its own {}; a file of them can only be given for a folder of images",
+       printable(description), has_boxes ? "boxes or none" : "class names");
+}
+
+void refuse_other_layouts(const fs::path& directory) {
+  std::error_code ignored;
+  for (const fs::path& candidate : {directory, directory / "cifar-10-batches-py"}) {
+    if (fs::exists(candidate / "batches.meta", ignored)) {
+      fail("{}: is the Python version of CIFAR-10; the binary version is read here",
+           candidate.string());
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_dataset(const std::string& description, const std::string& split,
+                                      const OpenOptions& options) {
+  if (description.empty()) fail("no data set is named; give a folder of images, or 'synthetic'");
+  if (is_synthetic(description)) {
+    refuse_folder_options(description, options);
+    return open_synthetic(description, split);
+  }
+  if (const fs::path cifar = find_cifar10(description); !cifar.empty()) {
+    refuse_folder_options(description, options);
+    return open_cifar10(cifar, split);
+  }
+  refuse_other_layouts(description);
+  return open_image_folder(description, split, options);
+}
+
+std::vector<std::string> dataset_splits(const std::string& description) {
+  if (is_synthetic(description) || !find_cifar10(description).empty()) return {"train", "val"};
+  return image_folder_splits(description);
+}
+
+}  // namespace sact::data

@@ -1,0 +1,36 @@
+// Items in the form that batches hold: squashed to one size, planes of 8 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "base/size.h"
+#include "data/dataset.h"
+#include "io/image.h"
+
+namespace sact::data {
+
+/// What a batch holds of an item besides its pixels.
+struct StoredItem {
+  int32_t label = 0;
+  /// Width over height of the image. A photograph decoded at a reduced scale has its sides rounded
+  /// up, so this may be off by one part in the storage size.
+  float aspect = 1;
+  NormalizedBox box;  // the largest of the item's boxes; the whole image when there is none
+};
+
+/// Bytes of the planes of one image.
+inline size_t plane_bytes(Size size) {
+  return size_t(size.positions()) * 3;
+}
+
+/// Writes `image` as planes [3, height, width]: resized without keeping its aspect, rounded to 8
+/// bits; copied exactly when it has this size.
+void squash(const io::Image& image, Size size, uint8_t* planes);
+
+/// Loads an item at the smallest scale that suffices and squashes it.
+StoredItem store_item(const Dataset& dataset, int64_t index, Size size, uint8_t* planes);
+
+/// Refuses storage sizes that no network takes.
+void check_storage_size(Size size);
+
+}  // namespace sact::data

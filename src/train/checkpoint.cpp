@@ -1,0 +1,107 @@
+#include "train/checkpoint.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "train/network_weights.h"
+
+namespace sact::train {
+namespace {
+
+using io::Json;
+
+constexpr const char* kKey = "sact_checkpoint";
+constexpr const char* kComplete = "complete";
+
+/// All tensors of a run by name: weights, moving averages and momentum.
+std::vector<std::pair<std::string, torch::Tensor>> run_tensors(Network network, const Sgd& sgd) {
+  std::vector<std::pair<std::string, torch::Tensor>> tensors;
+  for (auto& item : network->named_parameters())
+    tensors.emplace_back("model/" + item.key(), item.value());
+  for (auto& item : network->named_buffers()) {
+    if (item.value().is_floating_point()) tensors.emplace_back("model/" + item.key(), item.value());
+  }
+  for (auto& item : sgd.state()) tensors.emplace_back("momentum/" + item.key(), item.value());
+  return tensors;
+}
+
+Json to_json(const Progression& p) {
+  return {{"epoch", p.epoch},       {"position", p.position},
+          {"step", p.step},         {"best_accuracy", p.best_accuracy},
+          {"loss_sum", p.loss_sum}, {"entropy_sum", p.entropy_sum},
+          {"correct", p.correct},   {"images", p.images},
+          {"seconds", p.seconds},   {"most_units", p.most_units}};
+}
+
+Json checkpoint_json(const io::SafetensorsFile& file) {
+  const auto found = file.metadata().find(kKey);
+  if (found == file.metadata().end())
+    fail("{}: is not a checkpoint of a training run", file.name());
+  const Json json = io::parse_json(found->second, file.name());
+  if (!json.is_object() || json.value("mark", "") != kComplete) {
+    fail("{}: is not a complete checkpoint", file.name());
+  }
+  return json;
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, Network network, const Sgd& sgd,
+                     const Progression& progression, const std::string& settings_json) {
+  std::vector<torch::Tensor> kept;
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [name, tensor] : run_tensors(network, sgd)) {
+    kept.push_back(tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous());
+    const torch::Tensor& host = kept.back();
+    tensors.push_back({name,
+                       {io::Dtype::kF32, host.sizes().vec(),
+                        std::as_bytes(std::span(host.data_ptr<float>(), size_t(host.numel())))}});
+  }
+  const Json json = {{"settings", Json::parse(settings_json)},
+                     {"progression", to_json(progression)},
+                     {"mark", kComplete}};
+  io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
+}
+
+std::string checkpoint_settings(const std::filesystem::path& path) {
+  return io::dump_json(checkpoint_json(io::SafetensorsFile(path))["settings"]);
+}
+
+Progression load_checkpoint(const std::filesystem::path& path, Network network, Sgd& sgd) {
+  torch::NoGradGuard no_grad;
+  const io::SafetensorsFile file(path);
+  const Json json = checkpoint_json(file);
+  for (auto& [name, tensor] : run_tensors(network, sgd)) {
+    const io::TensorView* view = file.find(name);
+    if (!view || view->shape != tensor.sizes().vec()) {
+      fail("{}: does not fit this network: tensor '{}' of shape {} is {}", path.string(), name,
+           io::shape_text(tensor.sizes().vec()),
+           view ? "there as " + io::shape_text(view->shape) : "missing");
+    }
+    const std::vector<float> values = io::float_values(*view, name);
+    torch::Tensor host = torch::empty(tensor.sizes(), torch::kFloat32);
+    std::memcpy(host.data_ptr<float>(), values.data(), values.size() * sizeof(float));
+    tensor.copy_(host);
+  }
+  try {
+    const Json& p = json.at("progression");
+    Progression progression;
+    progression.epoch = p.at("epoch");
+    progression.position = p.at("position");
+    progression.step = p.at("step");
+    progression.best_accuracy = p.at("best_accuracy");
+    progression.loss_sum = p.at("loss_sum");
+    progression.entropy_sum = p.at("entropy_sum");
+    progression.correct = p.at("correct");
+    progression.images = p.at("images");
+    progression.seconds = p.at("seconds");
+    progression.most_units = p.at("most_units").get<std::vector<double>>();
+    return progression;
+  } catch (const Json::exception&) {
+    fail("{}: its record of progress is damaged", path.string());
+  }
+}
+
+}  // namespace sact::train

@@ -1,0 +1,37 @@
+// Checkpoints: everything a run needs to go on as if it had not been interrupted.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "train/network.h"
+#include "train/sgd.h"
+
+namespace sact::train {
+
+/// Where a run stands. All randomness is a function of seed, epoch and image, so these numbers are
+/// the whole state of the random generators too.
+struct Progression {
+  int64_t epoch = 0;     // the epoch that is under way
+  int64_t position = 0;  // images of it that are done
+  int64_t step = 0;      // steps since the start
+  double best_accuracy = -1;
+  // Sums over the epoch under way, for its line in the log.
+  double loss_sum = 0, entropy_sum = 0, correct = 0, images = 0, seconds = 0;
+  std::vector<double> most_units;  // of each block: largest N that any position has reached
+};
+
+/// Weights, momentum and progression in one safetensors file, which appears whole or not at all and
+/// carries a mark of completeness.
+void save_checkpoint(const std::filesystem::path& path, Network network, const Sgd& sgd,
+                     const Progression& progression, const std::string& settings_json);
+
+/// The settings a checkpoint was made with.
+std::string checkpoint_settings(const std::filesystem::path& path);
+
+/// Puts a checkpoint's weights and momentum in place and returns where it stands. Throws
+/// sact::Error when the file is damaged or of another network.
+Progression load_checkpoint(const std::filesystem::path& path, Network network, Sgd& sgd);
+
+}  // namespace sact::train

@@ -1,0 +1,23 @@
+// Mixed precision and memory layout on CUDA.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace sact::train {
+
+/// While it lives, operations on CUDA run in bfloat16 where that is safe (LibTorch's autocast).
+class Autocast {
+ public:
+  explicit Autocast(bool enabled);
+  ~Autocast();
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  bool enabled_;
+};
+
+/// Stores convolution weights channels-last, the layout that tensor cores want.
+void to_channels_last(torch::nn::Module& module);
+
+}  // namespace sact::train

@@ -1,0 +1,358 @@
+#include "train/trainer.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "data/memory.h"
+#include "data/open.h"
+#include "data/order.h"
+#include "model/initial_weights.h"
+#include "train/augment.h"
+#include "train/checkpoint.h"
+#include "train/device.h"
+#include "train/network_weights.h"
+#include "train/precision.h"
+#include "train/run_folder.h"
+#include "train/schedule.h"
+
+namespace sact::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Sums over the epoch under way, kept on the device so that a step need not wait for it.
+struct EpochSums {
+  torch::Tensor sums;        // float64: loss, cross-entropy, correct
+  torch::Tensor most_units;  // of each block: largest N so far
+
+  EpochSums(const Progression& progression, int blocks, torch::Device device) {
+    sums = torch::tensor({progression.loss_sum, progression.entropy_sum, progression.correct},
+                         torch::kFloat64)
+               .to(device);
+    std::vector<float> most(size_t(blocks), 0.0f);
+    for (size_t i = 0; i < progression.most_units.size() && i < most.size(); ++i) {
+      most[i] = float(progression.most_units[i]);
+    }
+    most_units = torch::tensor(most).to(device);
+  }
+
+  void add(const torch::Tensor& loss, const torch::Tensor& entropy, const torch::Tensor& correct,
+           int64_t count, const NetworkOutput& output) {
+    torch::NoGradGuard no_grad;
+    sums +=
+        torch::stack({loss.to(torch::kFloat64) * double(count),
+                      entropy.to(torch::kFloat64) * double(count), correct.to(torch::kFloat64)});
+    std::vector<torch::Tensor> largest;
+    for (const BlockOutput& block : output.blocks) largest.push_back(block.units.max());
+    most_units = torch::maximum(most_units, torch::stack(largest).to(torch::kFloat32));
+  }
+
+  void store(Progression& progression) const {
+    const torch::Tensor host = sums.cpu();
+    progression.loss_sum = host[0].item<double>();
+    progression.entropy_sum = host[1].item<double>();
+    progression.correct = host[2].item<double>();
+    progression.most_units.clear();
+    const torch::Tensor units = most_units.cpu();
+    for (int64_t i = 0; i < units.numel(); ++i) {
+      progression.most_units.push_back(units[i].item<double>());
+    }
+  }
+};
+
+class Trainer {
+ public:
+  explicit Trainer(const TrainOptions& options);
+  TrainResult run();
+
+ private:
+  void prepare_network();
+  bool run_epoch();
+  void train_step(const DeviceBatch& batch, EpochSums& sums);
+  void finish_epoch(TrainResult& result);
+  void check_finite(const EpochSums& sums) const;
+  void checkpoint();
+  bool interrupted() const { return options_.interrupted && options_.interrupted(); }
+
+  TrainOptions options_;
+  const TrainSettings& settings_;
+  torch::Device device_;
+  RunFolder folder_;
+  std::unique_ptr<data::Dataset> train_set_, val_set_;
+  std::unique_ptr<Feeder> train_feeder_, val_feeder_;
+  Network network_{nullptr};
+  std::unique_ptr<Sgd> sgd_;
+  Progression progression_;
+  int64_t steps_per_epoch_ = 0;
+  bool bf16_ = false;
+};
+
+bool decoded_set_fits(const data::Dataset& a, const data::Dataset& b, int side) {
+  const double bytes = double(a.size() + b.size()) * 3 * side * side;
+  return bytes < 0.5 * double(data::available_memory());
+}
+
+Trainer::Trainer(const TrainOptions& options)
+    : options_(options),
+      settings_(options_.settings),
+      device_(device_from_name(options.device)),
+      folder_(options.run, options_.settings) {
+  at::set_num_threads(set_threads(options.threads));
+  bf16_ = settings_.precision == "bf16";
+  if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
+  const data::OpenOptions open{settings_.class_names, settings_.boxes};
+  train_set_ = data::open_dataset(settings_.data, "train", open);
+  val_set_ = data::open_dataset(settings_.data, "val", open);
+  if (val_set_->classes() != train_set_->classes()) {
+    fail("{}: the training set has {} classes and the validation set {}", settings_.data,
+         train_set_->classes(), val_set_->classes());
+  }
+  steps_per_epoch_ = train_set_->size() / settings_.batch;
+  if (steps_per_epoch_ == 0) {
+    fail("setting 'batch': {} images do not fill one batch of {}", train_set_->size(),
+         settings_.batch);
+  }
+  const InputSpec input;
+  FeederOptions feed;
+  feed.storage_size = settings_.storage_size
+                          ? settings_.storage_size
+                          : suitable_storage_size(*train_set_, settings_.size, input.crop);
+  feed.cache =
+      settings_.cache == "memory" ||
+      (settings_.cache == "auto" && decoded_set_fits(*train_set_, *val_set_, feed.storage_size));
+  feed.workers = settings_.workers;
+  feed.max_corrupt = settings_.max_corrupt;
+  feed.device = device_;
+  feed.interrupted = options_.interrupted;
+  train_feeder_ = std::make_unique<Feeder>(*train_set_, feed);
+  val_feeder_ = std::make_unique<Feeder>(*val_set_, feed);
+  prepare_network();
+}
+
+void Trainer::prepare_network() {
+  const ModelSpec spec = spec_of_run(settings_, train_set_->class_names());
+  InitialWeights initial;
+  initial.seed = uint64_t(settings_.seed);
+  initial.halting_bias = settings_.halting_bias;
+  initial.halting_scale = settings_.halting_scale;
+  network_ = make_network(spec, initial_weights(spec, initial));
+  if (!settings_.init.empty() && !folder_.has_checkpoint()) start_from(network_, settings_.init);
+  network_->to(device_);
+  if (device_.is_cuda()) to_channels_last(*network_);
+  network_->train();
+  sgd_ = std::make_unique<Sgd>(network_->named_parameters(),
+                               SgdOptions{settings_.momentum, settings_.weight_decay,
+                                          settings_.decay_norms, settings_.clip_norm});
+  if (folder_.has_checkpoint()) {
+    progression_ = load_checkpoint(folder_.checkpoint_path(), network_, *sgd_);
+    log_info("resuming {} at epoch {}, step {}", folder_.path().string(), progression_.epoch + 1,
+             progression_.step);
+  }
+  folder_.open_logs(spec, progression_);
+}
+
+void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
+  std::vector<Augmentation> augmentations;
+  for (size_t i = 0; i < batch.indices.size(); ++i) {
+    augmentations.push_back(draw_augmentation(settings_, uint64_t(settings_.seed),
+                                              progression_.epoch, batch.indices[i],
+                                              batch.aspects[i], batch.boxes[i]));
+  }
+  torch::Tensor images;
+  {
+    torch::NoGradGuard no_grad;
+    images = augment_batch(batch.pixels, augmentations, settings_.size, network_->spec().input);
+    if (device_.is_cuda()) images = images.contiguous(torch::MemoryFormat::ChannelsLast);
+  }
+  sgd_->zero_gradients();
+  NetworkOutput output;
+  {
+    Autocast autocast(bf16_);
+    output = network_->forward(images);
+  }
+  const torch::Tensor logits = output.logits.to(torch::kFloat32);
+  const torch::Tensor entropy = torch::cross_entropy_loss(
+      logits, batch.labels, {}, torch::Reduction::Mean, -100, settings_.label_smoothing);
+  torch::Tensor loss = entropy;
+  if (network_->spec().adaptive()) loss = loss + settings_.tau * ponder_penalty(output);
+  loss.backward();
+  sgd_->step(learning_rate(settings_, progression_.step, steps_per_epoch_));
+  sums.add(loss.detach(), entropy.detach(), logits.detach().argmax(1).eq(batch.labels).sum(),
+           batch.count(), output);
+}
+
+void Trainer::check_finite(const EpochSums& sums) const {
+  if (std::isfinite(sums.sums[0].item<double>())) return;
+  fail(
+      "the loss is not finite at epoch {}, step {}; the last checkpoint is kept in {}: try a "
+      "smaller "
+      "rate, warmup_epochs or clip_norm in a new run folder",
+      progression_.epoch + 1, progression_.step, folder_.path().string());
+}
+
+void Trainer::checkpoint() {
+  save_checkpoint(folder_.checkpoint_path(), network_, *sgd_, progression_, to_json(settings_));
+}
+
+/// Returns false when it was interrupted; then a checkpoint stands at the last step.
+bool Trainer::run_epoch() {
+  const auto order =
+      data::epoch_order(train_set_->size(), uint64_t(settings_.seed), progression_.epoch, true);
+  const auto pass = train_feeder_->pass(order, settings_.batch, progression_.position, true);
+  EpochSums sums(progression_, network_->spec().blocks(), device_);
+  Progress bar(fmt::format("epoch {}/{}", progression_.epoch + 1, settings_.epochs),
+               steps_per_epoch_ * settings_.batch - progression_.position, "images");
+  auto start = Clock::now(), saved = start;
+  auto take_stock = [&] {
+    check_finite(sums);
+    sums.store(progression_);
+    progression_.seconds += seconds_since(start);
+    start = Clock::now();
+  };
+  DeviceBatch batch;
+  while (pass->next(batch)) {
+    train_step(batch, sums);
+    progression_.position = batch.next_position;
+    progression_.images += double(batch.count());
+    ++progression_.step;
+    bar.advance(batch.count());
+    const bool stop = interrupted();
+    const bool save = settings_.checkpoint_minutes > 0 &&
+                      seconds_since(saved) > 60 * settings_.checkpoint_minutes;
+    if (stop || save) {
+      take_stock();
+      checkpoint();
+      saved = Clock::now();
+      if (stop) return false;
+    } else if (progression_.step % settings_.log_every == 0) {
+      check_finite(sums);
+    }
+  }
+  take_stock();
+  return true;
+}
+
+void Trainer::finish_epoch(TrainResult& result) {
+  const int64_t epoch = ++progression_.epoch;
+  const bool last = epoch == settings_.epochs;
+  EpochRecord record;
+  record.epoch = epoch;
+  record.rate = learning_rate(settings_, progression_.step - 1, steps_per_epoch_);
+  record.loss = progression_.loss_sum / progression_.images;
+  record.entropy = progression_.entropy_sum / progression_.images;
+  record.accuracy = progression_.correct / progression_.images;
+  record.seconds = progression_.seconds;
+  record.images_per_second = progression_.images / progression_.seconds;
+  for (size_t block = 0; block < progression_.most_units.size(); ++block) {
+    record.dead_units +=
+        network_->spec().units[block] - int(std::lround(progression_.most_units[block]));
+  }
+  if (last || epoch % settings_.eval_every == 0) {
+    const int side = settings_.eval_size ? settings_.eval_size : settings_.size;
+    record.evaluation = evaluate(network_, *val_feeder_, {side, side}, settings_.batch, bf16_);
+    result.last = *record.evaluation;
+    folder_.write_model("last", network_);
+    if (record.evaluation->accuracy() > progression_.best_accuracy) {
+      progression_.best_accuracy = record.evaluation->accuracy();
+      folder_.write_model("best", network_);
+    }
+    folder_.write_samples(network_, *val_set_, settings_.samples, {side, side}, device_, epoch);
+  }
+  folder_.record(record, progression_.step);
+  const Progression done = progression_;
+  progression_ = Progression{};
+  progression_.epoch = done.epoch;
+  progression_.step = done.step;
+  progression_.best_accuracy = done.best_accuracy;
+  checkpoint();
+}
+
+TrainResult Trainer::run() {
+  const auto start = Clock::now();
+  TrainResult result;
+  bool stopped = false;
+  while (progression_.epoch < settings_.epochs && !stopped) {
+    if (run_epoch()) {
+      finish_epoch(result);
+      stopped = interrupted() && progression_.epoch < settings_.epochs;
+    } else {
+      stopped = true;
+    }
+  }
+  result.finished = !stopped;
+  result.epochs = progression_.epoch;
+  result.steps = progression_.step;
+  result.best_accuracy = progression_.best_accuracy;
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace
+
+TrainResult train(const TrainOptions& options) {
+  validate(options.settings);
+  return Trainer(options).run();
+}
+
+ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::string>& class_names) {
+  ModelSpec spec;
+  if (!settings.init.empty()) {
+    spec = ModelFile(settings.init).spec();
+  } else {
+    spec.stem = stem_from_name(settings.stem, "setting 'stem'");
+    spec.unit = unit_from_name(settings.unit, "setting 'unit'");
+    spec.width = settings.width;
+  }
+  if (settings.depth) spec.units = units_of_depth(settings.depth);
+  if (!settings.units.empty()) spec.units = settings.units;
+  spec.halting = halting_from_name(settings.halting, "setting 'halting'");
+  spec.epsilon = settings.epsilon;
+  spec.tile = settings.tile;
+  spec.halting_norm = settings.halting_norm;
+  spec.classes = int(class_names.size());
+  spec.labels = class_names;
+  spec.input.size = settings.eval_size ? settings.eval_size : settings.size;
+  validate(spec, "the network of this run");
+  return spec;
+}
+
+void start_from(Network network, const std::filesystem::path& init) {
+  torch::NoGradGuard no_grad;
+  const ModelFile file(init);
+  auto tensors = named_tensors(*network);
+  int fresh = 0;
+  for (const WeightInfo& weight : weight_list(network->spec())) {
+    const io::TensorView* view = file.find(weight.name);
+    const bool halting = weight.name.find(".halting.") != std::string::npos;
+    const bool head = weight.name.starts_with("head.fc.");
+    if (!view && halting) {
+      ++fresh;
+      continue;
+    }
+    if (!view) {
+      fail("{}: has no weights for '{}': it cannot start a network with units {}", init.string(),
+           weight.name, fmt::join(network->spec().units, ","));
+    }
+    const int64_t elements = view->elements();
+    if (elements != weight.elements()) {
+      if (head) continue;  // another number of classes
+      fail("{}: its '{}' has the shape {}, but this network needs {}", init.string(), weight.name,
+           io::shape_text(view->shape), io::shape_text(weight.shape));
+    }
+    const std::vector<float> values = file.values(weight);
+    torch::Tensor& target = tensors[weight.name];
+    target.copy_(torch::tensor(values).view(target.sizes()));
+  }
+  log_verbose("started from {}; {} halting tensors are fresh", init.string(), fresh);
+}
+
+}  // namespace sact::train

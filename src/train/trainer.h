@@ -1,0 +1,45 @@
+// Training a classifier: the loop, its run folder, stopping and resuming.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "train/evaluation.h"
+#include "train/settings.h"
+
+namespace sact::train {
+
+struct TrainOptions {
+  TrainSettings settings;
+  std::filesystem::path run;  // the run folder
+  std::string device = "cpu";
+  int threads = 0;
+  /// Asked at every step; when it says true a checkpoint is written and training returns.
+  std::function<bool()> interrupted = {};
+};
+
+struct TrainResult {
+  bool finished = false;  // false: interrupted, and to be resumed by the same call
+  int64_t epochs = 0;     // done so far
+  int64_t steps = 0;
+  double seconds = 0;
+  Evaluation last;  // of the last epoch evaluated in this call
+  double best_accuracy = -1;
+};
+
+/// Trains, or goes on where the run folder stands. Throws sact::Error for settings, data or files
+/// that make no sense, for settings that differ from those of the run, and when the loss is no
+/// longer finite.
+TrainResult train(const TrainOptions& options);
+
+/// The spec a run trains: from its settings, the data set's classes and the model it starts from.
+ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::string>& class_names);
+
+/// Copies the weights of `init` that the network has, and leaves what only an adaptive network has
+/// (halting) or what depends on the number of classes (the head, if that differs) as it is. A file
+/// with fewer units than the network is an error; one with more gives its first units of each
+/// block.
+void start_from(Network network, const std::filesystem::path& init);
+
+}  // namespace sact::train

@@ -1,0 +1,67 @@
+// Data sets for the tests: image folders on disk, and one in memory that fails on demand.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "io/image.h"
+
+namespace sact::test {
+
+inline void write_text(const std::filesystem::path& path, std::string_view text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// An image of one colour, so that a test can tell which one it was given.
+inline io::Image plain_image(int width, int height, int value) {
+  io::Image image(width, height);
+  for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(value + int(i % 3));
+  return image;
+}
+
+inline void write_plain(const std::filesystem::path& path, int width, int height, int value) {
+  std::filesystem::create_directories(path.parent_path());
+  io::write_image(path, plain_image(width, height, value));
+}
+
+/// Small images made from their index. Indices in `corrupt` throw sact::Error, those in `broken`
+/// something that is not about the item.
+class FakeDataset : public data::Dataset {
+ public:
+  explicit FakeDataset(int64_t size, std::set<int64_t> corrupt = {}, std::set<int64_t> broken = {})
+      : size_(size), corrupt_(std::move(corrupt)), broken_(std::move(broken)) {}
+
+  int64_t size() const override { return size_; }
+  const std::vector<std::string>& class_names() const override { return names_; }
+  std::string item_name(int64_t index) const override { return "fake " + std::to_string(index); }
+
+  data::Item load(int64_t index, int) const override {
+    if (corrupt_.contains(index)) fail("fake {}: is damaged", index);
+    if (broken_.contains(index)) throw std::runtime_error("the machine is on fire");
+    io::Image image(5 + int(index % 3), 6);
+    for (size_t i = 0; i < image.rgb.size(); ++i) {
+      image.rgb[i] = uint8_t(uint64_t(index) * 31 + i * 7);
+    }
+    data::Item item{std::move(image), int(index % 3)};
+    if (index % 2 == 0) {
+      item.boxes = {{0, 0, 0.5f, 0.25f}, {0.25f, 0.5f, 1, float(index % 5 + 5) / 10}};
+    }
+    return item;
+  }
+
+ private:
+  int64_t size_;
+  std::set<int64_t> corrupt_, broken_;
+  std::vector<std::string> names_ = {"zero", "one", "two"};
+};
+
+}  // namespace sact::test
