@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
 
 #include "base/error.h"
@@ -93,15 +93,27 @@ std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
-  temporary_ = path_.string() + ".XXXXXX";
-  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_symlink(path_, error)) {
+    // Write what the link points to, and keep the link.
+    const fs::path target = fs::weakly_canonical(path_, error);
+    if (!error) path_ = target;
+  }
+  const fs::file_status status = fs::status(path_, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    fail("{}: cannot be written: it is {}; give the name of a file", path_.string(),
+         fs::is_directory(status) ? "a directory" : "not a regular file");
+  }
+  const fs::path directory = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
+  static std::atomic<unsigned> counter{0};
+  do {  // a name of its own beside the file, so that the rename stays within one file system
+    temporary_ = (directory / fmt::format(".sact-{}-{}.tmp", ::getpid(), counter++)).string();
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) {
     fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
   }
-  // mkostemp makes files private to the user; give this one the ordinary rights of a new file.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor_, 0666 & ~mask);
 }
 
 AtomicFile::~AtomicFile() {

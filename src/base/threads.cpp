@@ -1,6 +1,5 @@
 #include "base/threads.h"
 
-#include <omp.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -33,10 +32,8 @@ int available_threads() {
   return std::min(processors, quota(processors));
 }
 
-int set_threads(int threads) {
-  const int chosen = threads > 0 ? threads : available_threads();
-  omp_set_num_threads(chosen);
-  return chosen;
+int thread_count(int asked) {
+  return asked > 0 ? asked : available_threads();
 }
 
 }  // namespace sact

@@ -1,4 +1,4 @@
-// How many threads this process may use, and telling OpenMP so.
+// How many threads this process may use.
 #pragma once
 
 namespace sact {
@@ -6,7 +6,7 @@ namespace sact {
 /// Processors that this process may run on: the affinity mask, cut by a container's CPU quota.
 int available_threads();
 
-/// Sets the number of OpenMP threads; 0 means available_threads(). Returns the number in force.
-int set_threads(int threads);
+/// The number that was asked for, or available_threads() for 0.
+int thread_count(int asked);
 
 }  // namespace sact

@@ -6,7 +6,7 @@
 namespace sact::cli {
 
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options) {
-  const int threads = set_threads(options.threads);
+  const int threads = thread_count(options.threads);
   return torch_plugin().make_runner(model, options.device, threads);
 }
 

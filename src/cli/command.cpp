@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/progress.h"
 
 namespace sact::cli {
 
@@ -18,6 +19,16 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 
 void set_examples(CLI::App& command, std::string_view examples) {
   command.footer("Examples:\n" + std::string(examples));
+}
+
+io::Dtype storage_dtype(const std::string& name) {
+  return name == "f16" ? io::Dtype::kF16 : name == "bf16" ? io::Dtype::kBF16 : io::Dtype::kF32;
+}
+
+void print_error(std::string_view message) {
+  constexpr size_t kLongest = 2000;
+  const std::string line = printable(message.substr(0, message.find("\n")), kLongest);
+  print_above_progress("sact: error: " + line + "\n");
 }
 
 void print(std::string_view text) {

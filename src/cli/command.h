@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "io/json.h"
+#include "io/safetensors.h"
 
 namespace sact::cli {
 
@@ -26,12 +27,20 @@ void declare_info(CLI::App& app, Action& action);
 void declare_predict(CLI::App& app, Action& action);
 void declare_train(CLI::App& app, Action& action);
 void declare_eval(CLI::App& app, Action& action);
+void declare_export(CLI::App& app, Action& action);
 void declare_synth(CLI::App& app, Action& action);
 void declare_doctor(CLI::App& app, Action& action);
 
 /// Adds --json, --threads and --device, and sets help text with examples.
 void add_common_options(CLI::App& command, CommonOptions& options);
 void set_examples(CLI::App& command, std::string_view examples);
+
+/// "f32", "f16" or "bf16", which the option's check has made sure of.
+io::Dtype storage_dtype(const std::string& name);
+
+/// Prints "sact: error: ..." to standard error: the first line of the message, without control
+/// characters that a file name or a label may carry.
+void print_error(std::string_view message);
 
 /// Prints a line of results to standard output; a full disk or closed pipe there is an error.
 void print(std::string_view text);

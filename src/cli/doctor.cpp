@@ -94,7 +94,7 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
     checks.push_back({"LibTorch", "not in this build", {}});
     return;
   }
-  const auto facts = plugin->facts(set_threads(options.threads));
+  const auto facts = plugin->facts(thread_count(options.threads));
   checks.push_back(
       {"LibTorch",
        fmt::format("{}, {} thread{}", facts.version, facts.threads, facts.threads == 1 ? "" : "s"),

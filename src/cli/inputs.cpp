@@ -12,14 +12,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add_path(std::vector<Input>& inputs, const fs::path& path) {
+bool lies_below(const fs::path& path, const fs::path& directory) {
+  if (directory.empty()) return false;
+  std::error_code ignored;
+  const fs::path relative = fs::relative(path, directory, ignored);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+void add_path(std::vector<Input>& inputs, const fs::path& path, const fs::path& excluded) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
     inputs.push_back({path, {}});
     return;
   }
   try {
-    const auto images = io::list_images(path);
+    auto images = io::list_images(path);
+    std::erase_if(images, [&](const fs::path& image) { return lies_below(image, excluded); });
     for (const fs::path& image : images) inputs.push_back({image, {}});
     if (images.empty()) {
       inputs.push_back({path, path.string() + ": no JPEG or PNG image in this directory"});
@@ -31,18 +39,19 @@ void add_path(std::vector<Input>& inputs, const fs::path& path) {
 
 }  // namespace
 
-std::vector<Input> expand_inputs(const std::vector<std::string>& arguments) {
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
+                                 const fs::path& excluded) {
   std::vector<Input> inputs;
   for (const std::string& argument : arguments) {
     std::error_code ignored;
     const bool pattern = argument.find_first_of("*?[") != argument.npos;
     if (!pattern || fs::exists(argument, ignored)) {
-      add_path(inputs, argument);
+      add_path(inputs, argument, excluded);
       continue;
     }
     glob_t matches{};
     if (::glob(argument.c_str(), GLOB_TILDE, nullptr, &matches) == 0) {
-      for (size_t i = 0; i < matches.gl_pathc; ++i) add_path(inputs, matches.gl_pathv[i]);
+      for (size_t i = 0; i < matches.gl_pathc; ++i) add_path(inputs, matches.gl_pathv[i], excluded);
     } else {
       inputs.push_back({argument, argument + ": no file matches this pattern"});
     }

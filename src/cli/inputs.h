@@ -14,7 +14,9 @@ struct Input {
 
 /// Files stay as they are, directories become the images in and below them, patterns (for shells
 /// that did not expand them) what matches. An argument that gives nothing is kept with its error.
-std::vector<Input> expand_inputs(const std::vector<std::string>& arguments);
+/// Images below `excluded`, where the command's own pictures go, are not taken from directories.
+std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
+                                 const std::filesystem::path& excluded = {});
 
 /// For every input a file name of its own in one directory: the stem of the image, numbered where
 /// two images share it, then `suffix`.

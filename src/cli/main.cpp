@@ -5,10 +5,7 @@
 #include <new>
 #include <string>
 
-#include "base/log.h"
-#include "base/progress.h"
 #include "cli/command.h"
-#include "sact/error.h"
 
 namespace {
 
@@ -16,7 +13,7 @@ constexpr int kFailed = 1;  // the work could not be done
 constexpr int kUsage = 2;   // the command line makes no sense
 
 int report(const std::string& message) {
-  sact::print_above_progress("sact: error: " + message.substr(0, message.find('\n')) + "\n");
+  sact::cli::print_error(message);
   return kFailed;
 }
 
@@ -46,6 +43,7 @@ int main(int argc, char** argv) {
   declare_predict(app, action);
   declare_train(app, action);
   declare_eval(app, action);
+  declare_export(app, action);
   declare_synth(app, action);
   declare_doctor(app, action);
 

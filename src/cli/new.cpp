@@ -1,6 +1,8 @@
 // sact new: a model file with fresh random weights, so that everything can be tried untrained.
-#include <fstream>
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,9 +18,9 @@ namespace {
 struct NewOptions {
   CommonOptions common;
   std::string spec_file, out, halting, stem, unit, labels_file, dtype = "f32";
-  int depth = 0, width = 0, classes = 0, tile = 0, input_size = 0;
+  std::optional<int> depth, width, classes, tile, input_size;
   std::vector<int> units;
-  double epsilon = 0;
+  std::optional<double> epsilon;
   bool plain_halting = false;
   InitialWeights initial;
 };
@@ -49,35 +51,36 @@ ModelSpec spec_of(const NewOptions& options) {
   if (!options.stem.empty()) spec.stem = stem_from_name(options.stem, "--stem");
   if (!options.unit.empty()) spec.unit = unit_from_name(options.unit, "--unit");
   if (!options.halting.empty()) spec.halting = halting_from_name(options.halting, "--halting");
-  if (options.depth) spec.units = units_of_depth(options.depth);
+  if (options.depth) spec.units = units_of_depth(*options.depth);
   if (!options.units.empty()) spec.units = options.units;
-  if (options.width) spec.width = options.width;
-  if (options.tile) spec.tile = options.tile;
-  if (options.epsilon > 0) spec.epsilon = options.epsilon;
-  if (options.input_size) spec.input.size = options.input_size;
+  if (options.width) spec.width = *options.width;
+  if (options.tile) spec.tile = *options.tile;
+  if (options.epsilon) spec.epsilon = *options.epsilon;
+  if (options.input_size) spec.input.size = *options.input_size;
   if (options.plain_halting) spec.halting_norm = false;
   if (!options.labels_file.empty()) {
     spec.labels = read_lines(options.labels_file);
     spec.classes = int(spec.labels.size());
   }
-  if (options.classes) spec.classes = options.classes;
+  if (options.classes) spec.classes = *options.classes;
   validate(spec, "the new network");
   return spec;
 }
 
-io::Dtype dtype_of(const std::string& name) {
-  return name == "f16" ? io::Dtype::kF16 : name == "bf16" ? io::Dtype::kBF16 : io::Dtype::kF32;
-}
-
 int run(const NewOptions& options) {
   constexpr int64_t kMaxParameters = 2'000'000'000;
+  if (!std::isfinite(options.initial.halting_bias) ||
+      !std::isfinite(options.initial.halting_scale)) {
+    fail("--halting-bias and --halting-scale must be finite");
+  }
   const ModelSpec spec = spec_of(options);
   const int64_t parameters = parameter_count(spec);
   if (parameters > kMaxParameters) {
     fail("this network would have {} parameters, more than the {} that one file may hold",
          format_grouped(parameters), format_grouped(kMaxParameters));
   }
-  write_model(options.out, spec, initial_weights(spec, options.initial), dtype_of(options.dtype));
+  write_model(options.out, spec, initial_weights(spec, options.initial),
+              storage_dtype(options.dtype));
   const Size size{spec.input.size, spec.input.size};
   if (options.common.json) {
     print_json({{"path", options.out},
@@ -118,11 +121,11 @@ void declare_new(CLI::App& app, Action& action) {
   command->add_option("--unit", options->unit, "bottleneck or basic")
       ->check(CLI::IsMember({"bottleneck", "basic"}));
   command->add_option("--tile", options->tile, "Side of the tiles that halt together (default 1)");
-  command->add_option("--epsilon", options->epsilon, "Halting threshold is 1 - epsilon (0.01)")
-      ->check(CLI::Range(1e-9, 1 - 1e-9));
+  command->add_option("--epsilon", options->epsilon, "Halting threshold is 1 - epsilon (0.01)");
   command->add_flag("--no-halting-norm", options->plain_halting,
                     "Halting scores without batch norm: the paper's plain form");
   command->add_option("--halting-bias", options->initial.halting_bias, "Initial halting bias")
+      ->check(CLI::Range(-100.0, 100.0))
       ->capture_default_str();
   command
       ->add_option("--halting-scale", options->initial.halting_scale,

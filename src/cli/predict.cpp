@@ -43,7 +43,9 @@ class Stopwatch {
 
 /// Everything that was run, and what could not be.
 struct Outcome {
-  std::vector<Prediction> predictions;
+  std::vector<Prediction> predictions;  // kept only for --raw
+  int64_t count = 0;
+  double flops = 0, dense_flops = 0;
   io::Json images = io::Json::array();
   std::vector<OverviewCell> overview;
   std::string overview_path;
@@ -65,12 +67,16 @@ void record(const PredictOptions& options, const ModelSpec& spec, Prediction pre
   } else {
     print(prediction_line(spec, prediction));
   }
-  outcome.predictions.push_back(std::move(prediction));
+  ++outcome.count;
+  outcome.flops += double(prediction.result.flops);
+  outcome.dense_flops += double(dense_flops(spec, prediction.size));
+  if (!options.raw.empty()) outcome.predictions.push_back(std::move(prediction));
 }
 
 void record_failure(const std::string& path, std::string message, Outcome& outcome) {
+  if (message.find(path) == message.npos) message = path + ": " + message;
   message.resize(std::min(message.size(), message.find('\n')));
-  print_above_progress("sact: error: " + message + "\n");
+  print_error(message);
   outcome.images.push_back({{"path", path}, {"error", message}});
   ++outcome.failed;
 }
@@ -116,7 +122,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
 
 void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
                     Outcome& outcome) {
-  const std::vector<Input> inputs = expand_inputs(options.images);
+  const std::vector<Input> inputs = expand_inputs(options.images, options.out);
   const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
   if (!options.no_pictures) make_directories(options.out);
   Progress progress("predicting", int64_t(inputs.size()), "images");
@@ -157,8 +163,8 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
          io::shape_text(view->shape));
   }
   const Size size{int(view->shape[2]), int(view->shape[3])};
-  validate_image_size(size);
-  const std::vector<float> planes = io::float_values(*view, "image");
+  validate_image_size(size, options.tensor + ": ");
+  const std::vector<float> planes = io::float_values(*view, options.tensor + ": image");
   for (float value : planes) {
     if (!std::isfinite(value)) {
       fail("{}: tensor 'image' has values that are not finite", options.tensor);
@@ -188,17 +194,13 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
   }
 }
 
-void print_summary(const PredictOptions& options, const ModelSpec& spec, const Outcome& outcome,
-                   double seconds) {
-  double flops = 0, dense = 0;
-  for (const Prediction& prediction : outcome.predictions) {
-    flops += double(prediction.result.flops);
-    dense += double(dense_flops(spec, prediction.size));
-  }
-  const size_t count = outcome.predictions.size();
+void print_summary(const PredictOptions& options, const Outcome& outcome, double seconds) {
+  const int64_t count = outcome.count;
   std::string text =
       fmt::format("{} image{} in {}", count, count == 1 ? "" : "s", format_duration(seconds));
-  if (count > 0) text += fmt::format(", {:.1f} % of the dense work", 100 * flops / dense);
+  if (count > 0) {
+    text += fmt::format(", {:.1f} % of the dense work", 100 * outcome.flops / outcome.dense_flops);
+  }
   if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
   print(text);
   if (count > 0 && options.tensor.empty() && !options.no_pictures) {
@@ -214,7 +216,12 @@ int run(const PredictOptions& options) {
   if (options.images.empty() == options.tensor.empty()) {
     throw CLI::ValidationError("predict", "give images, or --tensor FILE, and not both");
   }
-  if (!options.size.empty()) parse_size(options.size);  // a bad one should not cost a model load
+  if (!options.size.empty()) {  // a bad one should not cost a model load
+    const Size size = parse_size(options.size);
+    if (options.whole && size.height != size.width) {
+      fail("--whole keeps the aspect ratio: give --size one number, the shorter side");
+    }
+  }
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   const std::unique_ptr<Runner> runner = make_runner(model, options.common);
@@ -232,7 +239,7 @@ int run(const PredictOptions& options) {
                 {"failed", outcome.failed},
                 {"seconds", seconds}});
   } else {
-    print_summary(options, model.spec(), outcome, seconds);
+    print_summary(options, outcome, seconds);
   }
   return outcome.failed ? 1 : 0;
 }

@@ -21,7 +21,7 @@ double dense_share(const ModelSpec& spec, const Prediction& prediction) {
 
 std::string best_class(const ModelSpec& spec, const Prediction& prediction) {
   const ScoredClass& best = prediction.top.front();
-  return fmt::format("{} {:.1f} %", spec.label(best.index), 100 * best.score);
+  return fmt::format("{} {:.1f} %", printable(spec.label(best.index)), 100 * best.score);
 }
 
 template <typename T>
@@ -62,12 +62,12 @@ io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction) {
 }
 
 std::string prediction_line(const ModelSpec& spec, const Prediction& prediction) {
-  return fmt::format("{}: {}, ponder cost {:.2f}, {} ({:.0f} % of dense), {}{}", prediction.path,
-                     best_class(spec, prediction), ponder_cost(prediction.result),
-                     format_flops(double(prediction.result.flops)),
+  return fmt::format("{}: {}, ponder cost {:.2f}, {} ({:.0f} % of dense), {}{}",
+                     printable(prediction.path, 1000), best_class(spec, prediction),
+                     ponder_cost(prediction.result), format_flops(double(prediction.result.flops)),
                      100 * dense_share(spec, prediction),
                      format_duration(prediction.ms.network / 1000),
-                     prediction.map.empty() ? "" : " -> " + prediction.map);
+                     prediction.map.empty() ? "" : " -> " + printable(prediction.map, 1000));
 }
 
 io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,

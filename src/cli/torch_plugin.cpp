@@ -1,6 +1,7 @@
 #include "cli/torch_plugin.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 
 #include <filesystem>
 
@@ -26,6 +27,11 @@ fs::path plugin_path() {
 const train::TorchPlugin* find_torch_plugin() {
   const fs::path path = plugin_path();
   if (path.empty()) return nullptr;
+  // OpenMP threads that wait for each other spin by default for milliseconds. On a machine with
+  // other work that takes the processor from the very thread they wait for: 20 times slower was
+  // seen. They shall go to sleep after microseconds; OpenMP reads this when the library brings it
+  // in.
+  ::setenv("GOMP_SPINCOUNT", "2000", /*overwrite=*/0);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) fail("LibTorch cannot be loaded: {}", printable(::dlerror(), 300));
   auto* entry =

@@ -62,6 +62,12 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
   spec_ = spec_was_stored_ ? spec_from_json(stored->second, name() + ": its spec")
                            : spec_from_weights(file_.tensors(), name());
 
+  if (!spec_was_stored_) {
+    remarks_.push_back(fmt::format(
+        "{}: has no spec; it was worked out from the weights, and the usual mean, std and crop of "
+        "input images are assumed",
+        name()));
+  }
   std::set<std::string, std::less<>> used;
   for (const WeightInfo& weight : weight_list(spec_)) {
     check_weight(file_, weight);

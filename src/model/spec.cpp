@@ -189,11 +189,11 @@ void validate(const ModelSpec& spec, const std::string& name) {
   }
 }
 
-void validate_image_size(Size image) {
+void validate_image_size(Size image, const std::string& prefix) {
   if (image.height < kMinImageSide || image.width < kMinImageSide || image.height > kMaxImageSide ||
       image.width > kMaxImageSide) {
-    fail("an image of {}x{} (height x width) cannot be run: both sides must be from {} to {}",
-         image.height, image.width, kMinImageSide, kMaxImageSide);
+    fail("{}a size of {}x{} (height x width) cannot be used: both sides must be from {} to {}",
+         prefix, image.height, image.width, kMinImageSide, kMaxImageSide);
   }
 }
 

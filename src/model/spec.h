@@ -63,8 +63,9 @@ inline constexpr int kMaxImageSide = 32768;
 /// Throws sact::Error, naming the key, when a value makes no sense. `name` says whose spec it is.
 void validate(const ModelSpec& spec, const std::string& name);
 
-/// Throws sact::Error unless a network can be run on images of that size.
-void validate_image_size(Size image);
+/// Throws sact::Error, its message after `prefix`, unless a network can be run on images of that
+/// size.
+void validate_image_size(Size image, const std::string& prefix = {});
 
 /// Units per block of the usual depths: 50, 101, 152.
 std::vector<int> units_of_depth(int depth);

@@ -1,5 +1,7 @@
 #include "train/device.h"
 
+#include <ATen/Context.h>
+
 #include "base/error.h"
 
 namespace sact::train {
@@ -13,6 +15,11 @@ torch::Device device_from_name(const std::string& name) {
         "GPU or driver); use --device cpu");
   }
   return torch::kCUDA;
+}
+
+void use_full_precision() {
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setAllowTF32CuBLAS(false);
 }
 
 }  // namespace sact::train

@@ -36,8 +36,9 @@ MeanStd plain(const MeanAndDeviation& value) {
 }
 
 std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvalRequest& request) {
-  at::set_num_threads(set_threads(request.threads));
+  at::set_num_threads(thread_count(request.threads));
   const torch::Device device = device_from_name(request.device);
+  use_full_precision();
   data::OpenOptions open;
   open.class_names = request.class_names;
   const auto dataset = data::open_dataset(request.data, request.split, open);

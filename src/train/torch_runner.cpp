@@ -1,6 +1,5 @@
 #include "train/torch_runner.h"
 
-#include <ATen/Context.h>
 #include <torch/version.h>
 
 #include <chrono>
@@ -68,8 +67,7 @@ std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& 
 std::unique_ptr<Runner> make_torch_runner(const ModelFile& file, const std::string& device,
                                           int threads) {
   at::set_num_threads(threads);  // Debian's LibTorch starts with one
-  // Convolutions in 32 bits mean 32 bits: results must not depend on the device.
-  at::globalContext().setAllowTF32CuDNN(false);
+  use_full_precision();
   return std::make_unique<TorchRunner>(file, device_from_name(device));
 }
 

@@ -106,7 +106,7 @@ Trainer::Trainer(const TrainOptions& options)
       settings_(options_.settings),
       device_(device_from_name(options.device)),
       folder_(options.run, options_.settings) {
-  at::set_num_threads(set_threads(options.threads));
+  at::set_num_threads(thread_count(options.threads));
   bf16_ = settings_.precision == "bf16";
   if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
   const data::OpenOptions open{settings_.class_names, settings_.boxes};

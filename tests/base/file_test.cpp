@@ -56,6 +56,33 @@ TEST(File, NewFilesHaveOrdinaryRights) {
   EXPECT_EQ(status.st_mode & 0777, 0644u);
 }
 
+TEST(File, SpecialFilesAreNotReplaced) {
+  test::TemporaryDirectory directory;
+  ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);
+  fs::create_directory(directory / "dir");
+  for (const char* name : {"fifo", "dir"}) {
+    const auto message = test::error_of([&] { write_file_atomically(directory / name, "x"); });
+    EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+  EXPECT_TRUE(fs::is_fifo(directory / "fifo"));
+}
+
+TEST(File, LinksAreFollowedAndKept) {
+  test::TemporaryDirectory directory;
+  write_file_atomically(directory / "target", "old");
+  fs::create_symlink("target", directory / "link");
+  write_file_atomically(directory / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(directory / "link"));
+  EXPECT_EQ(text_of(directory / "target"), "new");
+}
+
+TEST(File, NamesMayBeAsLongAsTheSystemAllows) {
+  test::TemporaryDirectory directory;
+  const std::string name(255, 'n');
+  write_file_atomically(directory / name, "x");
+  EXPECT_EQ(text_of(directory / name), "x");
+}
+
 TEST(File, FullDiskLeavesTheOldFile) {
   // A limit on file size stands in for a full disk: write() fails the same way.
   test::TemporaryDirectory directory;

@@ -96,6 +96,10 @@ TEST(CliNew, MistakesGetOneLine) {
   expect_error(run_sact({"new", "--depth", "50", "--units", "1,2", "--out", "m"}, d), 2, "units");
   expect_error(run_sact({"new", "--units", "1,0", "--out", "m"}, d), 1, "units");
   expect_error(run_sact({"new", "--units", "1,x", "--out", "m"}, d), 2, "units");
+  expect_error(run_sact({"new", "--classes", "0", "--out", "m"}, d), 1, "classes");
+  expect_error(run_sact({"new", "--width", "0", "--out", "m"}, d), 1, "width");
+  expect_error(run_sact({"new", "--epsilon", "nan", "--out", "m"}, d), 1, "epsilon");
+  expect_error(run_sact({"new", "--halting-bias", "nan", "--out", "m"}, d), 1, "halting-bias");
   expect_error(run_sact({"new", "--width", "1024", "--units", "900,900,900", "--out", "m"}, d), 1,
                "parameters");
   expect_error(run_sact({"new", "--depth", "50", "--out", "no/dir/m"}, d), 1, "no/dir/m");
@@ -127,6 +131,23 @@ TEST(CliInfo, DamagedModelsGetOneLine) {
   expect_error(run_sact({"info", "good", "--size", "big"}, d), 1, "big");
 }
 
+TEST(CliExport, HalvesTheFileAndKeepsTheNetwork) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact({"new", "--units", "2,2", "--width", "16", "--classes", "3", "--halting", "sact",
+            "--out", "m"},
+           d);
+  const auto made = run_sact({"export", "m", "--dtype", "f16", "--out", "h"}, d);
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_LT(double(std::filesystem::file_size(directory / "h")),
+            0.7 * double(std::filesystem::file_size(directory / "m")));
+  const Json before = Json::parse(run_sact({"info", "m", "--json"}, d).out);
+  const Json after = Json::parse(run_sact({"info", "h", "--json"}, d).out);
+  EXPECT_EQ(before["spec"], after["spec"]);
+  EXPECT_EQ(after["dtype"], "F16");
+  expect_error(run_sact({"export", "missing", "--out", "h"}, d), 1, "missing");
+}
+
 TEST(CliSynth, WritesAnImageFolderWithBoxes) {
   test::TemporaryDirectory directory;
   const auto made =
@@ -155,7 +176,8 @@ TEST(CliHelp, EveryCommandHasExamplesAndEveryOptionIsInTheDocs) {
   std::ifstream file(SACT_SOURCE_DIR "/docs/commands.md");
   const std::string docs((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::regex option("--[a-z][a-z-]*");
-  for (const std::string command : {"new", "info", "predict", "train", "eval", "synth", "doctor"}) {
+  for (const std::string command :
+       {"new", "info", "predict", "train", "eval", "export", "synth", "doctor"}) {
     const auto help = run_sact({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;

@@ -51,6 +51,14 @@ TEST_F(Inputs, ArgumentsThatGiveNothingAreKeptAsErrors) {
             (std::vector<std::string>{"!empty", "!q*.jpg"}));
 }
 
+TEST_F(Inputs, PicturesOfAnEarlierRunAreNotInputs) {
+  EXPECT_EQ(names_of(expand_inputs({at("a")}, at("a/b"))),
+            (std::vector<std::string>{"1.PNG", "2.jpg"}));
+  EXPECT_EQ(names_of(expand_inputs({at("a/b/3.jpeg")}, at("a/b"))),
+            (std::vector<std::string>{"3.jpeg"}))
+      << "unless they are named";
+}
+
 TEST_F(Inputs, PicturesOfEqualNamesDoNotOverwriteEachOther) {
   const std::vector<Input> inputs = {
       {"a/1.jpg", ""}, {"b/1.png", ""}, {"c/1-2.jpg", ""}, {"d/1.jpg", ""}};

@@ -1,0 +1,83 @@
+// The optimizer and the learning rate.
+#include "train/sgd.h"
+
+#include <gtest/gtest.h>
+
+#include "train/schedule.h"
+
+namespace sact::train {
+namespace {
+
+torch::OrderedDict<std::string, torch::Tensor> parameters() {
+  torch::OrderedDict<std::string, torch::Tensor> dict;
+  dict.insert("conv", torch::tensor({1.0f, -2.0f, 3.0f, 4.0f}).view({2, 2}).requires_grad_());
+  dict.insert("norm", torch::tensor({1.0f, 1.0f}).requires_grad_());
+  return dict;
+}
+
+void set_gradients(torch::OrderedDict<std::string, torch::Tensor>& dict, float value) {
+  for (auto& item : dict) item.value().mutable_grad() = torch::full_like(item.value(), value);
+}
+
+TEST(Sgd, TwoStepsByHand) {
+  auto dict = parameters();
+  Sgd sgd(dict, {.momentum = 0.5, .weight_decay = 0.1});
+  set_gradients(dict, 1);
+  sgd.step(0.1);
+  // v = 1 + 0.1 * 1 = 1.1; w = 1 - 0.11 = 0.89
+  EXPECT_NEAR(dict["conv"][0][0].item<float>(), 0.89, 1e-6);
+  set_gradients(dict, 1);
+  sgd.step(0.1);
+  // v = 0.55 + 1 + 0.089 = 1.639; w = 0.89 - 0.1639 = 0.7261
+  EXPECT_NEAR(dict["conv"][0][0].item<float>(), 0.7261, 1e-6);
+}
+
+TEST(Sgd, NormsMayBeSparedWeightDecay) {
+  auto dict = parameters();
+  Sgd sgd(dict, {.momentum = 0, .weight_decay = 0.5, .decay_norms = false});
+  set_gradients(dict, 0);
+  sgd.step(1);
+  EXPECT_FLOAT_EQ(dict["norm"][0].item<float>(), 1);
+  EXPECT_FLOAT_EQ(dict["conv"][0][0].item<float>(), 0.5);
+}
+
+TEST(Sgd, ClippingScalesTheWholeGradient) {
+  auto dict = parameters();
+  Sgd sgd(dict, {.momentum = 0, .weight_decay = 0, .clip_norm = 1});
+  set_gradients(dict, 2);  // norm 2 * sqrt(6)
+  EXPECT_NEAR(sgd.step(1), 2 * std::sqrt(6.0), 1e-5);
+  EXPECT_NEAR(dict["norm"][0].item<float>(), 1 - 1 / std::sqrt(6.0), 1e-5);
+}
+
+TEST(Sgd, UnusedParametersOnlyDecay) {
+  auto dict = parameters();
+  Sgd sgd(dict, {.momentum = 0, .weight_decay = 0.1});
+  sgd.zero_gradients();
+  sgd.step(1);
+  EXPECT_FLOAT_EQ(dict["norm"][0].item<float>(), 0.9f);
+}
+
+TEST(Schedule, StepsDropByTheirFactor) {
+  TrainSettings settings;
+  settings.rate = 1;
+  EXPECT_DOUBLE_EQ(learning_rate(settings, 0, 10), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(settings, 299, 10), 1);
+  EXPECT_NEAR(learning_rate(settings, 300, 10), 0.1, 1e-12);
+  EXPECT_NEAR(learning_rate(settings, 600, 10), 0.01, 1e-12);
+}
+
+TEST(Schedule, CosineWithWarmUp) {
+  TrainSettings settings;
+  settings.rate = 1;
+  settings.schedule = "cosine";
+  settings.epochs = 12;
+  settings.warmup_epochs = 2;
+  EXPECT_DOUBLE_EQ(learning_rate(settings, 0, 10), 1.0 / 20);
+  EXPECT_DOUBLE_EQ(learning_rate(settings, 19, 10), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(settings, 20, 10), 1);
+  EXPECT_NEAR(learning_rate(settings, 70, 10), 0.5, 1e-12);
+  EXPECT_NEAR(learning_rate(settings, 119, 10), 0, 1e-3);
+}
+
+}  // namespace
+}  // namespace sact::train
