@@ -65,10 +65,6 @@ void save_checkpoint(const std::filesystem::path& path, Network network, const S
   io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
 }
 
-std::string checkpoint_settings(const std::filesystem::path& path) {
-  return io::dump_json(checkpoint_json(io::SafetensorsFile(path))["settings"]);
-}
-
 Progression load_checkpoint(const std::filesystem::path& path, Network network, Sgd& sgd) {
   torch::NoGradGuard no_grad;
   const io::SafetensorsFile file(path);

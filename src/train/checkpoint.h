@@ -27,9 +27,6 @@ struct Progression {
 void save_checkpoint(const std::filesystem::path& path, Network network, const Sgd& sgd,
                      const Progression& progression, const std::string& settings_json);
 
-/// The settings a checkpoint was made with.
-std::string checkpoint_settings(const std::filesystem::path& path);
-
 /// Puts a checkpoint's weights and momentum in place and returns where it stands. Throws
 /// sact::Error when the file is damaged or of another network.
 Progression load_checkpoint(const std::filesystem::path& path, Network network, Sgd& sgd);
