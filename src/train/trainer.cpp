@@ -19,6 +19,7 @@
 #include "train/precision.h"
 #include "train/run_folder.h"
 #include "train/schedule.h"
+#include "train/training_step.h"
 
 namespace sact::train {
 namespace {
@@ -28,46 +29,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// Sums over the epoch under way, kept on the device so that a step need not wait for it.
-struct EpochSums {
-  torch::Tensor sums;        // float64: loss, cross-entropy, correct
-  torch::Tensor most_units;  // of each block: largest N so far
-
-  EpochSums(const Progression& progression, int blocks, torch::Device device) {
-    sums = torch::tensor({progression.loss_sum, progression.entropy_sum, progression.correct},
-                         torch::kFloat64)
-               .to(device);
-    std::vector<float> most(size_t(blocks), 0.0f);
-    for (size_t i = 0; i < progression.most_units.size() && i < most.size(); ++i) {
-      most[i] = float(progression.most_units[i]);
-    }
-    most_units = torch::tensor(most).to(device);
-  }
-
-  void add(const torch::Tensor& loss, const torch::Tensor& entropy, const torch::Tensor& correct,
-           int64_t count, const NetworkOutput& output) {
-    torch::NoGradGuard no_grad;
-    sums +=
-        torch::stack({loss.to(torch::kFloat64) * double(count),
-                      entropy.to(torch::kFloat64) * double(count), correct.to(torch::kFloat64)});
-    std::vector<torch::Tensor> largest;
-    for (const BlockOutput& block : output.blocks) largest.push_back(block.units.max());
-    most_units = torch::maximum(most_units, torch::stack(largest).to(torch::kFloat32));
-  }
-
-  void store(Progression& progression) const {
-    const torch::Tensor host = sums.cpu();
-    progression.loss_sum = host[0].item<double>();
-    progression.entropy_sum = host[1].item<double>();
-    progression.correct = host[2].item<double>();
-    progression.most_units.clear();
-    const torch::Tensor units = most_units.cpu();
-    for (int64_t i = 0; i < units.numel(); ++i) {
-      progression.most_units.push_back(units[i].item<double>());
-    }
-  }
-};
 
 class Trainer {
  public:
@@ -91,6 +52,7 @@ class Trainer {
   std::unique_ptr<Feeder> train_feeder_, val_feeder_;
   Network network_{nullptr};
   std::unique_ptr<Sgd> sgd_;
+  std::unique_ptr<TrainingStep> step_;
   Progression progression_;
   int64_t steps_per_epoch_ = 0;
   bool bf16_ = false;
@@ -152,6 +114,8 @@ void Trainer::prepare_network() {
   sgd_ = std::make_unique<Sgd>(network_->named_parameters(),
                                SgdOptions{settings_.momentum, settings_.weight_decay,
                                           settings_.decay_norms, settings_.clip_norm});
+  step_ = std::make_unique<TrainingStep>(
+      network_, *sgd_, StepOptions{settings_.label_smoothing, settings_.tau, bf16_});
   if (folder_.has_checkpoint()) {
     progression_ = load_checkpoint(folder_.checkpoint_path(), network_, *sgd_);
     log_info("resuming {} at epoch {}, step {}", folder_.path().string(), progression_.epoch + 1,
@@ -167,31 +131,14 @@ void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
                                               progression_.epoch, batch.indices[i],
                                               batch.aspects[i], batch.boxes[i]));
   }
-  torch::Tensor images;
-  {
-    torch::NoGradGuard no_grad;
-    images = augment_batch(batch.pixels, augmentations, settings_.size, network_->spec().input);
-    if (device_.is_cuda()) images = images.contiguous(torch::MemoryFormat::ChannelsLast);
-  }
-  sgd_->zero_gradients();
-  NetworkOutput output;
-  {
-    Autocast autocast(bf16_);
-    output = network_->forward(images);
-  }
-  const torch::Tensor logits = output.logits.to(torch::kFloat32);
-  const torch::Tensor entropy = torch::cross_entropy_loss(
-      logits, batch.labels, {}, torch::Reduction::Mean, -100, settings_.label_smoothing);
-  torch::Tensor loss = entropy;
-  if (network_->spec().adaptive()) loss = loss + settings_.tau * ponder_penalty(output);
-  loss.backward();
-  sgd_->step(learning_rate(settings_, progression_.step, steps_per_epoch_));
-  sums.add(loss.detach(), entropy.detach(), logits.detach().argmax(1).eq(batch.labels).sum(),
-           batch.count(), output);
+  const torch::Tensor images =
+      augment_batch(batch.pixels, augmentations, settings_.size, network_->spec().input);
+  step_->run(images, batch.labels, learning_rate(settings_, progression_.step, steps_per_epoch_),
+             sums);
 }
 
 void Trainer::check_finite(const EpochSums& sums) const {
-  if (std::isfinite(sums.sums[0].item<double>())) return;
+  if (sums.finite()) return;
   fail(
       "the loss is not finite at epoch {}, step {}; the last checkpoint is kept in {}: try a "
       "smaller "
