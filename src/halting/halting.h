@@ -1,6 +1,6 @@
 // The halting rule of Adaptive Computation Time: the loop bodies of Algorithms 1 and 2 of the
-// paper. It exists here once. The CPU engine and the tests call it; the differentiable LibTorch
-// form and GPU kernels are tested against it.
+// paper. It exists here once. The CPU engine, the CUDA kernels and the tests call it; the
+// differentiable LibTorch form is tested against it.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct HaltingState {
 };
 
 /// A position stays active while its cumulative score is below this.
-inline float halting_threshold(double epsilon) {
+constexpr float halting_threshold(double epsilon) {
   return float(1.0 - epsilon);
 }
 
 /// Takes the score h of the unit just evaluated at an active position (1 for the last unit of a
 /// block) and returns the weight of that unit's output: h, or the remainder where the position
-/// halts.
-inline float halting_step(HaltingState& state, float score, float threshold) {
+/// halts. (constexpr makes it callable in CUDA kernels.)
+constexpr float halting_step(HaltingState& state, float score, float threshold) {
   state.cumulative += score;
   state.ponder_cost += 1;
   state.units += 1;

@@ -56,6 +56,23 @@ torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
   return local_ ? average_tiles(score, tile_) : score;
 }
 
+ScoreTensors HaltingScoreImpl::tensors() const {
+  auto norm = [](const auto& module) {
+    return NormTensors{module->weight, module->bias, module->running_mean, module->running_var};
+  };
+  ScoreTensors tensors;
+  if (local_) {
+    tensors.local = local_->weight;
+    tensors.local_norm = norm(local_norm_);
+  }
+  tensors.global = global_->weight;
+  tensors.bias = global_->bias;
+  tensors.global_norm = norm(global_norm_);
+  tensors.epsilon = global_norm_->options.eps();
+  tensors.momentum = kNormMomentum;
+  return tensors;
+}
+
 ResidualUnitImpl::ResidualUnitImpl(const ModelSpec& spec, int block, int unit) {
   const int width = spec.block_width(block);
   const int out = spec.block_channels(block);
@@ -146,6 +163,7 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
   auto& units = blocks_[size_t(block)];
   const bool early_exit = options.early_exit.value_or(!is_training());
   x = units[0]->forward(x);
+  if (fuses(block, x, options)) return run_fused_block(block, x, output);
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);
   const bool spatial = spec_.halting == Halting::kSact;
   HaltingTracker tracker(
@@ -171,6 +189,29 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
     output.distribution = torch::cat(weights, 1);
   }
   return result.to(x.scalar_type());  // sums are kept in 32 bits, the stream in its own type
+}
+
+bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const {
+  const auto& units = blocks_[size_t(block)];
+  return use_fused_blocks_ && !options.distribution && !options.early_exit.value_or(false) &&
+         is_training() && torch::GradMode::is_enabled() && units.size() > 1 &&
+         units[0]->halting().can_be_fused() && FusedBlock::suits(x, int(units.size()));
+}
+
+torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {
+  auto& units = blocks_[size_t(block)];
+  FusedBlock fused(x, int(units.size()), spec_.epsilon);
+  x = fused.first(x, units[0]->halting().tensors());
+  for (size_t l = 1; l + 1 < units.size(); ++l) {
+    const ScoreTensors score = units[l]->halting().tensors();
+    x = fused.next(x, units[l]->residual_of(x), &score);
+  }
+  fused.next(x, units.back()->residual_of(x), nullptr);
+  FusedBlock::Result result = fused.result();
+  output.ponder_cost = result.ponder_cost;
+  output.units = result.units;
+  output.evaluated_units = int(units.size());
+  return result.output;
 }
 
 torch::Tensor ponder_penalty(const NetworkOutput& output) {

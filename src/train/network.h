@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/spec.h"
+#include "train/fused_block.h"
 #include "train/halting_torch.h"
 
 namespace sact::train {
@@ -18,6 +19,9 @@ class HaltingScoreImpl : public torch::nn::Module {
   HaltingScoreImpl(const ModelSpec& spec, int channels);
   /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT.
   torch::Tensor forward(const torch::Tensor& x);
+  /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms.
+  bool can_be_fused() const { return tile_ == 1 && global_norm_; }
+  ScoreTensors tensors() const;
 
  private:
   int tile_;
@@ -38,6 +42,9 @@ class ResidualUnitImpl : public torch::nn::Module {
   /// block, which is always evaluated everywhere.
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& active);
   torch::Tensor halting_score(const torch::Tensor& x) { return halting_->forward(x); }
+  const HaltingScoreImpl& halting() const { return *halting_; }
+  /// f(x) alone.
+  torch::Tensor residual_of(const torch::Tensor& x) { return residual(preactivate(x)); }
 
  private:
   torch::Tensor residual(const torch::Tensor& preactivated);
@@ -78,13 +85,19 @@ class NetworkImpl : public torch::nn::Module {
   NetworkOutput forward(const torch::Tensor& images, const ForwardOptions& options = {});
 
   const ModelSpec& spec() const { return spec_; }
+  /// Whether training uses the kernels of FusedBlock where they apply, as it does unless told
+  /// otherwise. The numbers differ by rounding.
+  void use_fused_blocks(bool use) { use_fused_blocks_ = use; }
 
  private:
   torch::Tensor run_plain_block(int block, torch::Tensor x, BlockOutput& output);
   torch::Tensor run_adaptive_block(int block, torch::Tensor x, const ForwardOptions& options,
                                    BlockOutput& output);
+  torch::Tensor run_fused_block(int block, torch::Tensor x, BlockOutput& output);
+  bool fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const;
 
   ModelSpec spec_;
+  bool use_fused_blocks_ = true;
   torch::nn::Conv2d stem_{nullptr};
   std::vector<std::vector<ResidualUnit>> blocks_;
   torch::nn::BatchNorm2d norm_{nullptr};

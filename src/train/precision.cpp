@@ -1,5 +1,6 @@
 #include "train/precision.h"
 
+#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <torch/version.h>
 
@@ -26,6 +27,14 @@ Autocast::~Autocast() {
   if (!enabled_) return;
   at::autocast::clear_cache();
   set_autocast(false);
+}
+
+FastestConvolutions::FastestConvolutions() {
+  at::globalContext().setBenchmarkCuDNN(true);
+}
+
+FastestConvolutions::~FastestConvolutions() {
+  at::globalContext().setBenchmarkCuDNN(false);
 }
 
 void to_channels_last(torch::nn::Module& module) {

@@ -1,4 +1,4 @@
-// Mixed precision and memory layout on CUDA.
+// Precision, algorithms and memory layout on CUDA.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,6 +15,16 @@ class Autocast {
 
  private:
   bool enabled_;
+};
+
+/// While it lives, convolutions on CUDA try all algorithms once for every shape and keep the
+/// fastest: right for training, where shapes repeat.
+class FastestConvolutions {
+ public:
+  FastestConvolutions();
+  ~FastestConvolutions();
+  FastestConvolutions(const FastestConvolutions&) = delete;
+  FastestConvolutions& operator=(const FastestConvolutions&) = delete;
 };
 
 /// Stores convolution weights channels-last, the layout that tensor cores want.

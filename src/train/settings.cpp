@@ -63,6 +63,7 @@ void for_each(Settings& s, Visit&& visit) {
   visit("hue", s.hue, defines, "largest change of hue, in turns of half a circle");
   visit("workers", s.workers, runs, "decoding threads; 0: all available");
   visit("cache", s.cache, runs, "keep decoded images: none, memory, or auto (where they fit)");
+  visit("cuda_graph", s.cuda_graph, runs, "on CUDA, record a step's kernels once and replay them");
   visit("max_corrupt", s.max_corrupt, runs, "share of unreadable images that is tolerated");
   visit("log_every", s.log_every, runs, "steps between lines of the log");
   visit("checkpoint_minutes", s.checkpoint_minutes, runs, "time between checkpoints in an epoch");

@@ -58,6 +58,7 @@ struct TrainSettings {
   // Running.
   int workers = 0;
   std::string cache = "auto";
+  bool cuda_graph = true;
   double max_corrupt = 0.01;
   int log_every = 20;
   double checkpoint_minutes = 10;

@@ -115,7 +115,8 @@ void Trainer::prepare_network() {
                                SgdOptions{settings_.momentum, settings_.weight_decay,
                                           settings_.decay_norms, settings_.clip_norm});
   step_ = std::make_unique<TrainingStep>(
-      network_, *sgd_, StepOptions{settings_.label_smoothing, settings_.tau, bf16_});
+      network_, *sgd_,
+      StepOptions{settings_.label_smoothing, settings_.tau, bf16_, settings_.cuda_graph});
   if (folder_.has_checkpoint()) {
     progression_ = load_checkpoint(folder_.checkpoint_path(), network_, *sgd_);
     log_info("resuming {} at epoch {}, step {}", folder_.path().string(), progression_.epoch + 1,
@@ -133,8 +134,8 @@ void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
   }
   const torch::Tensor images =
       augment_batch(batch.pixels, augmentations, settings_.size, network_->spec().input);
-  step_->run(images, batch.labels, learning_rate(settings_, progression_.step, steps_per_epoch_),
-             sums);
+  sums.add(step_->run(images, batch.labels,
+                      learning_rate(settings_, progression_.step, steps_per_epoch_)));
 }
 
 void Trainer::check_finite(const EpochSums& sums) const {

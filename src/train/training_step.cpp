@@ -3,52 +3,52 @@
 #include <cmath>
 
 #include "train/precision.h"
+#include "train/step_graph.h"
 
 namespace sact::train {
 
 EpochSums::EpochSums(const Progression& progression, int blocks, torch::Device device) {
-  sums_ = torch::tensor({progression.loss_sum, progression.entropy_sum, progression.correct},
-                        torch::kFloat64)
-              .to(device);
+  total_.sums = torch::tensor({progression.loss_sum, progression.entropy_sum, progression.correct},
+                              torch::kFloat64)
+                    .to(device);
   std::vector<float> most(size_t(blocks), 0.0f);
   for (size_t i = 0; i < progression.most_units.size() && i < most.size(); ++i) {
     most[i] = float(progression.most_units[i]);
   }
-  most_units_ = torch::tensor(most).to(device);
+  total_.most_units = torch::tensor(most).to(device);
 }
 
-void EpochSums::add(const torch::Tensor& loss, const torch::Tensor& entropy,
-                    const torch::Tensor& correct, int64_t count, const NetworkOutput& output) {
-  torch::NoGradGuard no_grad;
-  sums_ += torch::stack({loss.to(torch::kFloat64) * double(count),
-                         entropy.to(torch::kFloat64) * double(count), correct.to(torch::kFloat64)});
-  std::vector<torch::Tensor> largest;
-  for (const BlockOutput& block : output.blocks) largest.push_back(block.units.max());
-  most_units_ = torch::maximum(most_units_, torch::stack(largest).to(torch::kFloat32));
+void EpochSums::add(const StepResult& result) {
+  total_.sums += result.sums;
+  total_.most_units = torch::maximum(total_.most_units, result.most_units);
 }
 
 void EpochSums::store(Progression& progression) const {
-  const torch::Tensor host = sums_.cpu();
+  const torch::Tensor host = total_.sums.cpu();
   progression.loss_sum = host[0].item<double>();
   progression.entropy_sum = host[1].item<double>();
   progression.correct = host[2].item<double>();
   progression.most_units.clear();
-  const torch::Tensor units = most_units_.cpu();
+  const torch::Tensor units = total_.most_units.cpu();
   for (int64_t i = 0; i < units.numel(); ++i) {
     progression.most_units.push_back(units[i].item<double>());
   }
 }
 
 bool EpochSums::finite() const {
-  return std::isfinite(sums_[0].item<double>());
+  return std::isfinite(total_.sums[0].item<double>());
 }
 
 TrainingStep::TrainingStep(Network network, Sgd& sgd, StepOptions options)
-    : network_(std::move(network)), sgd_(sgd), options_(options) {}
+    : network_(std::move(network)), sgd_(sgd), options_(options) {
+  if (options_.graph) graph_ = StepGraph::create(network_->parameters().front().device());
+}
 
-void TrainingStep::run(const torch::Tensor& images, const torch::Tensor& labels, double rate,
-                       EpochSums& sums) {
-  sgd_.zero_gradients();
+TrainingStep::~TrainingStep() = default;
+
+StepResult TrainingStep::forward_backward(const torch::Tensor& images,
+                                          const torch::Tensor& labels) {
+  const FastestConvolutions fastest;
   NetworkOutput output;
   {
     Autocast autocast(options_.bf16);
@@ -61,9 +61,26 @@ void TrainingStep::run(const torch::Tensor& images, const torch::Tensor& labels,
   torch::Tensor loss = entropy;
   if (network_->spec().adaptive()) loss = loss + options_.tau * ponder_penalty(output);
   loss.backward();
+
+  torch::NoGradGuard no_grad;
+  const double count = double(labels.size(0));
+  std::vector<torch::Tensor> largest;
+  for (const BlockOutput& block : output.blocks) largest.push_back(block.units.max());
+  return {torch::stack({loss.detach().to(torch::kFloat64) * count,
+                        entropy.detach().to(torch::kFloat64) * count,
+                        logits.detach().argmax(1).eq(labels).sum().to(torch::kFloat64)}),
+          torch::stack(largest).to(torch::kFloat32)};
+}
+
+StepResult TrainingStep::run(const torch::Tensor& images, const torch::Tensor& labels,
+                             double rate) {
+  auto work = [this](const torch::Tensor& batch, const torch::Tensor& targets) {
+    sgd_.zero_gradients();
+    return forward_backward(batch, targets);
+  };
+  const StepResult result = graph_ ? graph_->run(images, labels, work) : work(images, labels);
   sgd_.step(rate);
-  sums.add(loss.detach(), entropy.detach(), logits.detach().argmax(1).eq(labels).sum(),
-           labels.size(0), output);
+  return result;
 }
 
 }  // namespace sact::train

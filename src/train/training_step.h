@@ -3,46 +3,61 @@
 
 #include <torch/torch.h>
 
+#include <memory>
+
 #include "train/checkpoint.h"
 #include "train/network.h"
 #include "train/sgd.h"
 
 namespace sact::train {
 
+/// What one step adds to the sums of its epoch, on the device.
+struct StepResult {
+  torch::Tensor sums;        // float64: loss and cross-entropy times images, correct answers
+  torch::Tensor most_units;  // float32, of each block: largest N
+};
+
 /// Sums over the epoch under way, kept on the device so that a step need not wait for it.
 class EpochSums {
  public:
   EpochSums(const Progression& progression, int blocks, torch::Device device);
 
-  /// Adds a batch: its mean losses, its correct answers, and the largest N of each block.
-  void add(const torch::Tensor& loss, const torch::Tensor& entropy, const torch::Tensor& correct,
-           int64_t count, const NetworkOutput& output);
-  /// Waits for the device.
+  void add(const StepResult& result);
+  /// These wait for the device.
   void store(Progression& progression) const;
   bool finite() const;
 
  private:
-  torch::Tensor sums_;        // float64: loss, cross-entropy, correct
-  torch::Tensor most_units_;  // of each block: largest N so far
+  StepResult total_;
 };
 
 struct StepOptions {
   double label_smoothing = 0;
   double tau = 0;
   bool bf16 = false;
+  /// On CUDA: record the kernels of a step once and replay them. Launching them one by one takes
+  /// longer than running them.
+  bool graph = true;
 };
+
+class StepGraph;
 
 class TrainingStep {
  public:
   TrainingStep(Network network, Sgd& sgd, StepOptions options);
+  ~TrainingStep();
 
-  /// `images` [B, 3, H, W], augmented and normalised; `labels` [B].
-  void run(const torch::Tensor& images, const torch::Tensor& labels, double rate, EpochSums& sums);
+  /// `images` [B, 3, H, W], augmented and normalised; `labels` [B]. The result is valid until the
+  /// next step.
+  StepResult run(const torch::Tensor& images, const torch::Tensor& labels, double rate);
 
  private:
+  StepResult forward_backward(const torch::Tensor& images, const torch::Tensor& labels);
+
   Network network_;
   Sgd& sgd_;
   StepOptions options_;
+  std::unique_ptr<StepGraph> graph_;
 };
 
 }  // namespace sact::train

@@ -2,7 +2,12 @@
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
+#include "train/precision.h"
 #include "train/random_network.h"
+#include "train/training_step.h"
 
 namespace sact::train {
 namespace {
@@ -70,6 +75,105 @@ TEST_F(Cuda, HalfPrecisionInputKeepsTheHaltingSumsInFullPrecision) {
   for (const BlockOutput& block : output.blocks) {
     EXPECT_EQ(block.ponder_cost.scalar_type(), torch::kFloat32);
     EXPECT_TRUE((block.units <= block.ponder_cost + 1e-5).all().item<bool>());
+  }
+}
+
+/// Everything a step of training computes: outputs, gradients of all parameters, moving averages.
+std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, bool fused,
+                                                      torch::ScalarType type = torch::kFloat32) {
+  Network network = test::random_network(spec, 71);
+  network->to(torch::Device(torch::kCUDA));
+  to_channels_last(*network);
+  network->train();
+  network->use_fused_blocks(fused);
+  const torch::Tensor images = test::random_images(6, 72, 56, 72).to(torch::kCUDA);
+  NetworkOutput output;
+  {
+    Autocast autocast(type == torch::kBFloat16);
+    output = network->forward(images.contiguous(torch::MemoryFormat::ChannelsLast));
+  }
+  const torch::Tensor targets = torch::arange(6, torch::kInt64).to(torch::kCUDA);
+  (torch::cross_entropy_loss(output.logits.to(torch::kFloat32), targets) +
+   0.1 * ponder_penalty(output))
+      .backward();
+  std::map<std::string, torch::Tensor> results;
+  results["logits"] = output.logits.detach();
+  for (size_t block = 0; block < output.blocks.size(); ++block) {
+    results["units " + std::to_string(block)] = output.blocks[block].units;
+    results["cost " + std::to_string(block)] = output.blocks[block].ponder_cost.detach();
+  }
+  for (auto& parameter : network->named_parameters()) {
+    results["gradient of " + parameter.key()] = parameter.value().grad();
+  }
+  for (auto& buffer : network->named_buffers()) {
+    if (buffer.value().is_floating_point()) results[buffer.key()] = buffer.value();
+  }
+  for (auto& [name, value] : results) value = value.to(torch::kCPU, torch::kFloat64);
+  return results;
+}
+
+TEST_F(Cuda, FusedBlocksComputeWhatPlainOperationsCompute) {
+  for (Halting halting : {Halting::kAct, Halting::kSact}) {
+    for (int width : {4, 24, 72}) {  // also more channels than one block of threads takes
+      SCOPED_TRACE(std::string(halting == Halting::kAct ? "act " : "sact ") +
+                   std::to_string(width));
+      ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
+      spec.width = width;
+      const auto expected = training_results(spec, false);
+      const auto found = training_results(spec, true);
+      ASSERT_EQ(found.size(), expected.size());
+      for (const auto& [name, value] : expected) {
+        ASSERT_TRUE(found.count(name)) << name;
+        if (name.starts_with("units")) {
+          EXPECT_TRUE(torch::equal(found.at(name), value)) << name;
+          EXPECT_GT(value.std().item<double>(), 0) << "all positions halt alike: a weak test";
+        } else {
+          EXPECT_LT(relative_difference(found.at(name), value), 2e-3) << name;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Cuda, FusedBlocksInHalfPrecisionStayCloseToFullPrecision) {
+  ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 5, 2});
+  spec.width = 32;
+  const auto exact = training_results(spec, false);
+  const auto plain = training_results(spec, false, torch::kBFloat16);
+  const auto fused = training_results(spec, true, torch::kBFloat16);
+  for (const char* name : {"logits", "cost 0", "cost 1", "cost 2",
+                           "gradient of stages.1.blocks.1.halting.local.weight",
+                           "gradient of stages.1.blocks.2.halting.global.weight",
+                           "gradient of stages.0.blocks.1.conv2.weight"}) {
+    EXPECT_LT(relative_difference(fused.at(name), exact.at(name)),
+              1.5 * relative_difference(plain.at(name), exact.at(name)) + 0.02)
+        << name;
+  }
+}
+
+TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
+  for (Halting halting : {Halting::kNone, Halting::kSact}) {
+    auto train_some = [&](bool graph) {
+      Network network = test::random_network(test::tiny_spec(halting), 81);
+      network->to(torch::Device(torch::kCUDA));
+      network->train();
+      Sgd sgd(network->named_parameters(), {});
+      TrainingStep step(network, sgd, {.tau = 0.01, .graph = graph});
+      EpochSums sums({}, network->spec().blocks(), torch::kCUDA);
+      for (uint64_t i = 0; i < 8; ++i) {
+        const torch::Tensor images = test::random_images(4, 48, 48, 82 + i).to(torch::kCUDA);
+        const torch::Tensor labels = ((torch::arange(4) + int64_t(i)) % 6).to(torch::kCUDA);
+        sums.add(step.run(images, labels, i < 6 ? 0.01 : 0.001));
+      }
+      Progression progression;
+      sums.store(progression);
+      std::vector<torch::Tensor> all = {torch::tensor({float(progression.loss_sum)})};
+      for (auto& tensor : named_tensors(*network)) {
+        all.push_back(tensor.value().detach().to(torch::kCPU, torch::kFloat32).flatten());
+      }
+      return torch::cat(all);
+    };
+    EXPECT_LT(relative_difference(train_some(true), train_some(false)), 1e-3);
   }
 }
 
