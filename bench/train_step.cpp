@@ -93,17 +93,14 @@ void bench(const BenchOptions& options, const std::string& csv) {
   }
   report::Table table;
   table.header = {"step", "median ms", "fastest", "slowest", "of the plain network's"};
-  std::string lines = "step,median_ms,fastest_ms,slowest_ms\n";
   for (const auto& candidate : candidates) {
     table.rows.push_back({candidate->name(), fmt::format("{:.2f}", candidate->median()),
                           fmt::format("{:.2f}", candidate->fastest()),
                           fmt::format("{:.2f}", candidate->slowest()),
                           fmt::format("{:.2f}", candidate->median() / candidates[1]->median())});
-    lines += fmt::format("\"{}\",{:.3f},{:.3f},{:.3f}\n", candidate->name(), candidate->median(),
-                         candidate->fastest(), candidate->slowest());
   }
-  std::cout << report::render(table);
-  if (!csv.empty()) write_file_atomically(csv, lines);
+  std::cout << report::to_text(table);
+  if (!csv.empty()) write_file_atomically(csv, report::to_csv(table));
 }
 
 }  // namespace
