@@ -1,5 +1,7 @@
 #include "train/fused_block.h"
 
+#include <optional>
+
 #include "base/error.h"
 
 #ifdef SACT_CUDA
@@ -15,6 +17,13 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
+
+/// Arguments of autograd functions must be defined or optional.
+using Optional = std::optional<torch::Tensor>;
+
+Optional optional(const torch::Tensor& tensor) {
+  return tensor.defined() ? Optional(tensor) : std::nullopt;
+}
 
 constexpr auto kChannelsLast = torch::MemoryFormat::ChannelsLast;
 
@@ -65,15 +74,15 @@ cuda::ScoreParameters parameters_of(const ScoreTensors& score) {
 
 /// (x, residual) -> (x where halted, x + residual where active; scores of the result).
 struct ScoredStream : torch::autograd::Function<ScoredStream> {
-  // The parameters stand in the signature, for their gradients, and once more in `score`, which
-  // holds what has none.
+  // The parameters stand in the signature for their gradients' sake: local, scale and shift of its
+  // norm; global, bias, scale and shift of its norm. They are read from `score`.
   static variable_list forward(AutogradContext* context, const torch::Tensor& x,
-                               const torch::Tensor& residual, const torch::Tensor& active,
-                               const torch::Tensor& local, const torch::Tensor& local_scale,
-                               const torch::Tensor& local_shift, const torch::Tensor& global,
-                               const torch::Tensor& bias, const torch::Tensor& global_scale,
-                               const torch::Tensor& global_shift, const ScoreTensors& score) {
-    (void)local_scale, (void)local_shift, (void)global_scale, (void)global_shift;
+                               const Optional& given_residual, const Optional& given_active,
+                               const Optional&, const Optional&, const Optional&,
+                               const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
+                               const torch::Tensor&, const ScoreTensors& score) {
+    const torch::Tensor residual = given_residual.value_or(torch::Tensor());
+    const torch::Tensor active = given_active.value_or(torch::Tensor());
     const cuda::BlockShape shape = shape_of(x);
     const auto real = x.options().dtype(torch::kFloat32).requires_grad(false);
     const torch::Tensor memory = torch::empty({cuda::ScoreWorkspace::floats(shape)}, real);
@@ -85,13 +94,14 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
                        result.data_ptr(), &workspace, stream());
     torch::Tensor scores = torch::empty({shape.rows()}, real);
     torch::Tensor taps;
-    if (local.defined()) taps = torch::empty({cuda::kTaps * int64_t(shape.rows())}, real);
+    if (score.local.defined()) taps = torch::empty({cuda::kTaps * int64_t(shape.rows())}, real);
     cuda::scores(type, shape, result.data_ptr(), parameters_of(score), workspace,
                  taps.defined() ? taps.data_ptr<float>() : nullptr, scores.data_ptr<float>(),
                  stream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
-    context->save_for_backward({result, active, memory, local, local_scale, local_shift, global,
-                                bias, global_scale, global_shift});
+    context->save_for_backward({result, active, memory, score.local, score.local_norm.scale,
+                                score.local_norm.shift, score.global, score.bias,
+                                score.global_norm.scale, score.global_norm.shift});
     context->saved_data["residual"] = residual.defined();
     context->saved_data["epsilon"] = score.epsilon;
     return {result, scores};
@@ -236,8 +246,9 @@ FusedBlock::FusedBlock(const torch::Tensor& like, int units, double epsilon)
 torch::Tensor FusedBlock::take(const torch::Tensor& x, const torch::Tensor& residual,
                                const ScoreTensors& score) {
   const variable_list results = ScoredStream::apply(
-      x, residual, active_, score.local, score.local_norm.scale, score.local_norm.shift,
-      score.global, score.bias, score.global_norm.scale, score.global_norm.shift, score);
+      x, optional(residual), optional(active_), optional(score.local),
+      optional(score.local_norm.scale), optional(score.local_norm.shift), score.global, score.bias,
+      score.global_norm.scale, score.global_norm.shift, score);
   streams_.push_back(results[0]);
   scores_.push_back(results[1]);
   halt(results[1]);
