@@ -15,7 +15,7 @@ namespace {
 
 struct TableOptions {
   CommonOptions common;
-  std::vector<std::string> entries, sizes, plot_sizes;
+  std::vector<std::string> entries, sizes, plot_sizes, curves;
   std::string csv, plots;
   bool markdown = false;
   train::EvalRequest request;
@@ -40,7 +40,7 @@ std::vector<std::string> write_plots(const TableOptions& options,
                                                         results::default_plot_sizes(rows));
   make_directories(options.plots);
   std::vector<std::string> files;
-  for (const results::NamedPlot& plot : results::paper_plots(rows, sizes)) {
+  for (const results::NamedPlot& plot : results::paper_plots(rows, sizes, options.curves)) {
     files.push_back((std::filesystem::path(options.plots) / (plot.name + ".svg")).string());
     write_file_atomically(files.back(), report::to_svg(plot.plot));
   }
@@ -63,6 +63,7 @@ void print_tables(const TableOptions& options, const std::vector<results::Row>& 
 }
 
 int run(TableOptions& options) {
+  if (options.entries.empty()) throw CLI::RequiredError("NAME=FILE");
   const std::vector<Size> wanted = parse_sizes(options.sizes);
   options.request.sizes = wanted;
   std::vector<results::Entry> entries;
@@ -107,12 +108,12 @@ void declare_table(CLI::App& app, Action& action) {
                    "A name and a result: a .json file from 'sact eval --json', or a model to "
                    "evaluate now. Results of one NAME are seeds of one row. SERIES:LABEL joins "
                    "rows into a line of the plots; 'X baseline:LABEL' goes beside X, dashed")
-      ->required()
       ->type_name("NAME=FILE");
   command
       ->add_option("--size", options->sizes,
                    "Sizes to show, and to evaluate models at (default: all; a model's own)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("HxW");
   command->add_flag("--markdown", options->markdown, "Tables in Markdown");
   command->add_option("--csv", options->csv, "Also write plain numbers as CSV")->type_name("FILE");
@@ -123,8 +124,16 @@ void declare_table(CLI::App& app, Action& action) {
       ->add_option("--plot-sizes", options->plot_sizes,
                    "Sizes of the plots over FLOPs (default: the networks' own and the largest)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->needs(plots)
       ->type_name("HxW");
+  command
+      ->add_option("--curves", options->curves,
+                   "Rows to draw in the plots over resolutions (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(plots)
+      ->type_name("NAME");
   add_evaluation_options(*command, options->request);
   add_common_options(*command, options->common);
   set_examples(*command,

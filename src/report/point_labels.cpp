@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kTextSize = 10;
 constexpr double kTextHeight = 9;                    // capitals and a little
+constexpr double kPadding = 1.5;                     // viewers' letters differ in width
 constexpr std::array kDistances = {2.5, 8.0, 14.0};  // from the marker to the text
 
 /// Where the text stands from its point: -1 left or above, 0 in line, 1 right or below.
@@ -60,7 +61,7 @@ std::vector<PointLabel> place_labels(const Plot& plot, const PlotFrame& frame,
         const bool hits_text = std::any_of(placed.begin(), placed.end(), [&](const auto& label) {
           return box.overlaps(label.box);
         });
-        if (inside(box, frame.area) && !box.overlaps(legend) && !hits_text &&
+        if (inside(box, frame.area.grown(-kMarkerRadius)) && !box.overlaps(legend) && !hits_text &&
             !covers_data(box, obstacles)) {
           return box;
         }
@@ -73,7 +74,7 @@ std::vector<PointLabel> place_labels(const Plot& plot, const PlotFrame& frame,
     for (size_t i = 0; i < series.labels.size(); ++i) {
       if (series.labels[i].empty() || !frame.shows(series.x[i], series.y[i])) continue;
       const PlotPoint point = frame.point(series.x[i], series.y[i]);
-      const double width = estimated_width(series.labels[i], kTextSize);
+      const double width = estimated_width(series.labels[i], kTextSize) + 2 * kPadding;
       std::optional<PlotArea> box = free_box(point, width, drawn);
       if (!box) box = free_box(point, width, markers);
       if (box) placed.push_back({series.labels[i], *box, drawn[s].look.style.color});

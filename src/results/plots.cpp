@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace sact::results {
@@ -76,6 +77,12 @@ std::string size_text(Size size, const char* times) {
   return fmt::format("{}{}{}", size.height, times, size.width);
 }
 
+bool labelled_by_main(const Row& row, const std::vector<Row>& rows) {
+  return row.is_baseline() && std::any_of(rows.begin(), rows.end(), [&](const Row& other) {
+           return other.series == row.main_series() && other.label == row.label;
+         });
+}
+
 /// Rows of a series are joined from the cheapest to the dearest, in whatever order they came.
 Plot plot_at(const std::vector<Row>& rows, const std::vector<Look>& looks, Size size) {
   struct Point {
@@ -102,7 +109,8 @@ Plot plot_at(const std::vector<Row>& rows, const std::vector<Look>& looks, Size 
       if (row.series != name) continue;
       if (series.x.empty()) series = empty_series(row, looks[point.row].color);
       add_point(series, point.summary, size, Across::kFlops);
-      series.labels.push_back(row.label);
+      // A baseline stands close to its main point, and the label there serves both.
+      series.labels.push_back(labelled_by_main(row, rows) ? "" : row.label);
     }
     series.name = name;
     plot.series.push_back(std::move(series));
@@ -110,13 +118,16 @@ Plot plot_at(const std::vector<Row>& rows, const std::vector<Look>& looks, Size 
   return plot;
 }
 
-/// One line for each row, through all sizes.
-Plot plot_of_sizes(const std::vector<Row>& rows, const std::vector<Look>& looks, Across across) {
+/// One line for each row of `curves`, through all sizes.
+Plot plot_of_sizes(const std::vector<Row>& rows, const std::vector<Look>& looks,
+                   const std::vector<size_t>& curves, Across across) {
   Plot plot = across == Across::kFlops
                   ? empty_plot("FLOPs and accuracy for varying resolution", kFlopsLabel)
                   : empty_plot("Resolution and accuracy", "side of the test images (pixels)");
   const std::vector<Size> sizes = sizes_of(rows);
-  for (size_t i = 0; i < rows.size(); ++i) {
+  // A legend of many lines goes below the plot and shall not eat it up.
+  if (curves.size() > 6) plot.height += 9 * int(curves.size());
+  for (const size_t i : curves) {
     Series series = empty_series(rows[i], looks[i].color);
     series.marker = looks[i].marker;
     series.name = rows[i].name();
@@ -126,6 +137,23 @@ Plot plot_of_sizes(const std::vector<Row>& rows, const std::vector<Look>& looks,
     plot.series.push_back(std::move(series));
   }
   return plot;
+}
+
+/// The rows of these names, or all when there are none.
+std::vector<size_t> rows_named(const std::vector<Row>& rows,
+                               const std::vector<std::string>& names) {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < rows.size(); ++i) found.push_back(i);
+  if (names.empty()) return found;
+  found.clear();
+  for (const std::string& name : names) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& candidate) {
+      return name == candidate.name() || name == candidate.series + ":" + candidate.label;
+    });
+    if (row == rows.end()) fail("there is no row '{}' to draw a curve of", printable(name));
+    found.push_back(size_t(row - rows.begin()));
+  }
+  return found;
 }
 
 }  // namespace
@@ -144,15 +172,17 @@ std::vector<Size> default_plot_sizes(const std::vector<Row>& rows) {
   return {first, sizes.back()};
 }
 
-std::vector<NamedPlot> paper_plots(const std::vector<Row>& rows, const std::vector<Size>& sizes) {
+std::vector<NamedPlot> paper_plots(const std::vector<Row>& rows, const std::vector<Size>& sizes,
+                                   const std::vector<std::string>& curves) {
   const std::vector<Look> looks = looks_of(rows);
   std::vector<NamedPlot> plots;
   for (const Size size : sizes) {
     plots.push_back({"flops-at-" + size_text(size, "x"), plot_at(rows, looks, size)});
   }
+  const std::vector<size_t> drawn = rows_named(rows, curves);
   if (sizes_of(rows).size() > 1) {
-    plots.push_back({"resolution", plot_of_sizes(rows, looks, Across::kSide)});
-    plots.push_back({"flops-of-resolutions", plot_of_sizes(rows, looks, Across::kFlops)});
+    plots.push_back({"resolution", plot_of_sizes(rows, looks, drawn, Across::kSide)});
+    plots.push_back({"flops-of-resolutions", plot_of_sizes(rows, looks, drawn, Across::kFlops)});
   }
   return plots;
 }

@@ -19,8 +19,9 @@ std::vector<Size> default_plot_sizes(const std::vector<Row>& rows);
 
 /// Accuracy over FLOPs at each of `sizes`, one point for each row and one line for each series;
 /// and, when there is more than one size in the results, accuracy over resolution and over the
-/// FLOPs of all resolutions, one line for each row. A series has one colour in all plots, and its
-/// baseline the same, dashed.
-std::vector<NamedPlot> paper_plots(const std::vector<Row>& rows, const std::vector<Size>& sizes);
+/// FLOPs of all resolutions, one line for each row, or for those named in `curves`. A series has
+/// one colour in all plots, and its baseline the same, dashed.
+std::vector<NamedPlot> paper_plots(const std::vector<Row>& rows, const std::vector<Size>& sizes,
+                                   const std::vector<std::string>& curves = {});
 
 }  // namespace sact::results

@@ -132,7 +132,7 @@ TEST_F(CliResults, TableOfSavedResults) {
     EXPECT_NE(text_of("plots/" + std::string(plot) + ".svg").find("</svg>"), std::string::npos)
         << plot;
   }
-  const Json json = Json::parse(run({"table", "A=sact.json", "--size", "64", "--json"}).out);
+  const Json json = Json::parse(run({"table", "--size", "64", "A=sact.json", "--json"}).out);
   ASSERT_EQ(json["tables"].size(), 1u);
   EXPECT_EQ(json["tables"][0]["height"], 64);
 }

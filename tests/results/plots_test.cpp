@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "examples.h"
+#include "support/errors.h"
 
 namespace sact::results {
 namespace {
@@ -73,6 +74,27 @@ TEST(ResultPlots, RowsAreLinesOverResolution) {
   EXPECT_EQ(row.marker, series_named(plot, "SACT baseline 0.01").marker);
   const report::Series& work = series_named(plot_named(plots, "flops-of-resolutions"), "SACT 0.01");
   EXPECT_EQ(work.x, (std::vector<double>{1, 2.25}));
+}
+
+TEST(ResultPlots, ALabelStandsOnceForAPointAndItsBaseline) {
+  const auto plots = paper_plots(example(), {k128});
+  EXPECT_EQ(series_named(plots.front().plot, "SACT baseline").labels,
+            (std::vector<std::string>{"", ""}));
+  const auto alone = paper_plots(rows_of({{"SACT baseline:0.1", test::plain(0.5)}}), {k128});
+  EXPECT_EQ(alone.front().plot.series[0].labels, (std::vector<std::string>{"0.1"}));
+}
+
+TEST(ResultPlots, NamedCurvesKeepTheirLook) {
+  const auto all = paper_plots(example(), {k128});
+  const auto some = paper_plots(example(), {k128}, {"SACT:0.01", "ResNet"});
+  const report::Plot& plot = plot_named(some, "resolution");
+  ASSERT_EQ(plot.series.size(), 2u);
+  const report::Series& before = series_named(plot_named(all, "resolution"), "SACT 0.01");
+  EXPECT_EQ(plot.series[0].name, "SACT 0.01");
+  EXPECT_EQ(plot.series[0].style, before.style);
+  EXPECT_EQ(plot.series[0].marker, before.marker);
+  const auto message = test::error_of([] { paper_plots(example(), {k128}, {"SACT 0.1"}); });
+  EXPECT_NE(message.find("'SACT 0.1'"), std::string::npos) << message;
 }
 
 TEST(ResultPlots, OneSizeGivesOnePlot) {
