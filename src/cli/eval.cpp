@@ -2,13 +2,9 @@
 #include <cmath>
 #include <memory>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/interrupt.h"
-#include "cli/torch_plugin.h"
+#include "cli/evaluation.h"
 #include "model/flops.h"
 #include "report/plot.h"
 #include "report/table.h"
@@ -23,29 +19,7 @@ struct EvalOptions {
   train::EvalRequest request;
 };
 
-io::Json mean_std(const train::MeanStd& value) {
-  return {{"mean", value.mean}, {"std", value.std}};
-}
-
-io::Json outcome_json(const ModelSpec& spec, const train::EvalOutcome& outcome) {
-  io::Json units = io::Json::array(), ponder = io::Json::array();
-  for (const auto& value : outcome.units) units.push_back(mean_std(value));
-  for (const auto& value : outcome.ponder_cost) ponder.push_back(mean_std(value));
-  return {{"height", outcome.size.height},
-          {"width", outcome.size.width},
-          {"accuracy", outcome.accuracy},
-          {"recall5", outcome.recall5},
-          {"images", outcome.images},
-          {"flops", mean_std(outcome.flops)},
-          {"dense_flops", dense_flops(spec, outcome.size)},
-          {"units", units},
-          {"ponder_cost", ponder},
-          {"seconds", outcome.seconds},
-          {"images_per_second", double(outcome.images) / outcome.seconds}};
-}
-
-report::Table outcome_table(const ModelSpec& spec,
-                            const std::vector<train::EvalOutcome>& outcomes) {
+report::Table outcome_table(const ModelSpec& spec, const std::vector<EvalOutcome>& outcomes) {
   report::Table table;
   table.header = {"size", "accuracy %", "recall@5 %", "GFLOP", "of dense %"};
   for (int block = 0; block < spec.blocks(); ++block) {
@@ -67,7 +41,7 @@ report::Table outcome_table(const ModelSpec& spec,
   return table;
 }
 
-std::string accuracy_plots(const std::vector<train::EvalOutcome>& outcomes) {
+std::string accuracy_plots(const std::vector<EvalOutcome>& outcomes) {
   report::Series by_size, by_flops;
   by_size.markers = by_flops.markers = true;
   for (const auto& outcome : outcomes) {
@@ -90,28 +64,14 @@ std::string accuracy_plots(const std::vector<train::EvalOutcome>& outcomes) {
 
 int run(EvalOptions& options) {
   const ModelFile model(options.model);
-  for (const std::string& remark : model.remarks()) log_warning("{}", remark);
-  for (const std::string& size : options.sizes) options.request.sizes.push_back(parse_size(size));
-  if (options.request.sizes.empty()) {
-    options.request.sizes.push_back({model.spec().input.size, model.spec().input.size});
-  }
-  options.request.device = options.common.device;
-  options.request.threads = options.common.threads;
-  catch_interrupts();
-  options.request.interrupted = was_interrupted;
-  const auto outcomes = torch_plugin().evaluate(model, options.request);
+  options.request.sizes = parse_sizes(options.sizes);
+  const EvalResult result = evaluate_model(model, options.request, options.common);
+  const std::vector<EvalOutcome>& outcomes = result.sizes;
   const report::Table table = outcome_table(model.spec(), outcomes);
   if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(table));
   if (!options.plot.empty()) write_file_atomically(options.plot, accuracy_plots(outcomes));
   if (options.common.json) {
-    // The first size at the top level, all of them under "sizes".
-    io::Json json = outcome_json(model.spec(), outcomes.front());
-    json["model"] = options.model;
-    json["sizes"] = io::Json::array();
-    for (const auto& outcome : outcomes) {
-      json["sizes"].push_back(outcome_json(model.spec(), outcome));
-    }
-    print_json(json);
+    print_json(to_json(result));
     return 0;
   }
   std::string text = report::to_text(table);
@@ -131,22 +91,10 @@ void declare_eval(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("eval", "Accuracy, FLOPs and units of a model over a data set");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
-  command->add_option("--data", options->request.data, "Image folder, CIFAR-10 folder or synthetic")
-      ->required()
-      ->type_name("DATA");
-  command->add_option("--split", options->request.split, "Part of the data set")
-      ->capture_default_str();
-  command->add_option("--class-names", options->request.class_names, "File with class names")
-      ->type_name("FILE");
+  add_evaluation_options(*command, options->request)->required();
   command->add_option("--size", options->sizes, "Image sizes, such as 128,160,192 (default: own)")
       ->delimiter(',')
       ->type_name("HxW");
-  command->add_option("--batch", options->request.batch, "Images at a time")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  command->add_option("--workers", options->request.workers, "Decoding threads (default: all)")
-      ->check(CLI::Range(1, 1024));
-  command->add_flag("--bf16", options->request.bf16, "bfloat16 on CUDA");
   command->add_option("--csv", options->csv, "Also write the table as CSV")->type_name("FILE");
   command->add_option("--plot", options->plot, "Plot accuracy over size and FLOPs as SVG")
       ->type_name("FILE");

@@ -17,11 +17,8 @@ struct ExportOptions {
 int run(const ExportOptions& options) {
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
-  std::vector<Weight> weights;
-  for (const WeightInfo& info : weight_list(model.spec())) {
-    weights.push_back({info, model.values(info)});
-  }
-  write_model(options.out, model.spec(), weights, storage_dtype(options.dtype));
+  write_model(options.out, model.spec(), read_weights(model, model.spec()),
+              storage_dtype(options.dtype));
   const uint64_t before = std::filesystem::file_size(options.model);
   const uint64_t after = std::filesystem::file_size(options.out);
   if (options.common.json) {

@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
   declare_predict(app, action);
   declare_train(app, action);
   declare_eval(app, action);
+  declare_baseline(app, action);
+  declare_table(app, action);
   declare_export(app, action);
   declare_synth(app, action);
   declare_doctor(app, action);

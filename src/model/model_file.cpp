@@ -121,6 +121,12 @@ io::Dtype ModelFile::dtype() const {
   return most->first;
 }
 
+std::vector<Weight> read_weights(const ModelFile& file, const ModelSpec& spec) {
+  std::vector<Weight> weights;
+  for (const WeightInfo& info : weight_list(spec)) weights.push_back({info, file.values(info)});
+  return weights;
+}
+
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
                  const std::vector<Weight>& weights, io::Dtype dtype) {
   validate(spec, path.string());

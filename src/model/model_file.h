@@ -44,6 +44,10 @@ struct Weight {
   std::vector<float> values;
 };
 
+/// The weights of a network of the given spec, by their names, out of a file that has them: its own
+/// network, or one with fewer units.
+std::vector<Weight> read_weights(const ModelFile& file, const ModelSpec& spec);
+
 /// Writes a model file. With a 16-bit `dtype` convolution and linear weights are stored in it;
 /// norms and biases, which are small and sensitive, stay in 32 bits.
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,

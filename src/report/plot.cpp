@@ -11,6 +11,7 @@
 #include "report/legend.h"
 #include "report/markup.h"
 #include "report/plot_series.h"
+#include "report/point_labels.h"
 
 namespace sact::report {
 namespace {
@@ -37,6 +38,7 @@ void check(const Plot& plot) {
     SACT_ASSERT(series.y.size() == count);
     SACT_ASSERT(series.x_error.empty() || series.x_error.size() == count);
     SACT_ASSERT(series.y_error.empty() || series.y_error.size() == count);
+    SACT_ASSERT(series.labels.empty() || series.labels.size() == count);
   }
 }
 
@@ -205,10 +207,12 @@ std::string draw_plot(const Plot& plot) {
   std::vector<DrawnSeries> drawn = drawn_series(plot, layout.frame);
   const std::vector<LegendEntry> entries = legend_entries(plot, drawn);
   std::string legend_svg;
+  PlotArea legend_box;
   if (!entries.empty()) {
     const Legend inside = stacked_legend(entries, 0.6 * layout.frame.area.width());
     if (const auto corner = free_corner(inside, layout.frame.area, drawn)) {
       legend_svg = draw_legend(inside, corner->x, corner->y, true);
+      legend_box = {corner->x, corner->y, corner->x + inside.width, corner->y + inside.height};
     } else {
       const double left = layout.frame.area.left;
       const Legend below = wide_legend(entries, plot.width - kMargin - left);
@@ -219,6 +223,9 @@ std::string draw_plot(const Plot& plot) {
   }
   std::string svg = draw_frame(layout);
   for (const DrawnSeries& series : drawn) svg += draw_series(series);
+  for (const PointLabel& label : place_labels(plot, layout.frame, drawn, legend_box)) {
+    svg += draw_label(label);
+  }
   if (std::all_of(drawn.begin(), drawn.end(), [](const DrawnSeries& s) { return s.empty(); })) {
     const PlotArea& area = layout.frame.area;
     svg +=

@@ -12,11 +12,16 @@ struct Series {
   std::string name;          // for the legend, where series without a name do not appear
   std::vector<double> x, y;  // of the same length; values that are not finite leave a gap
   std::vector<double> x_error, y_error;  // half the length of error bars; empty for none
+  /// Text beside each point, or empty for none. Put where it hides nothing, so best kept short and
+  /// few; left out where there is no such place.
+  std::vector<std::string> labels;
   bool markers = false;
   bool line = true;
   /// Colour, marker and dashes. Below 0: by the place among the series. Set it to give the same
   /// thing the same look in several plots, or two series the same colour.
   int style = -1;
+  /// The style whose marker to take instead; below 0: its own. Tells series of one colour apart.
+  int marker = -1;
   /// Dashed with hollow markers: what stands beside the main thing, such as its baseline.
   bool secondary = false;
 };

@@ -94,6 +94,7 @@ DrawnSeries drawn(const Series& series, int index, const PlotFrame& frame) {
   DrawnSeries out;
   out.look = {series_style(series.style >= 0 ? series.style : index), series.line, series.markers,
               series.secondary};
+  if (series.marker >= 0) out.look.style.marker = series_style(series.marker).marker;
   const std::vector<Polyline> lines = runs(series, frame);
   if (series.markers) {
     for (const Polyline& line : lines) {

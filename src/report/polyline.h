@@ -23,6 +23,9 @@ struct PlotArea {
   bool contains(const PlotPoint& p) const {
     return p.x >= left && p.x <= right && p.y >= top && p.y <= bottom;
   }
+  bool overlaps(const PlotArea& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
   PlotArea grown(double by) const { return {left - by, top - by, right + by, bottom + by}; }
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/eval_result.h"
 #include "model/model_file.h"
 #include "model/runner.h"
 
@@ -48,18 +49,6 @@ struct EvalRequest {
   int threads = 0, batch = 32, workers = 0;
   bool bf16 = false;
   Interrupted interrupted = {};
-};
-
-struct MeanStd {
-  double mean = 0, std = 0;
-};
-
-struct EvalOutcome {
-  Size size;
-  int64_t images = 0;
-  double accuracy = 0, recall5 = 0, seconds = 0;
-  MeanStd flops;
-  std::vector<MeanStd> units, ponder_cost;
 };
 
 struct TorchPlugin {

@@ -176,8 +176,8 @@ TEST(CliHelp, EveryCommandHasExamplesAndEveryOptionIsInTheDocs) {
   std::ifstream file(SACT_SOURCE_DIR "/docs/commands.md");
   const std::string docs((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::regex option("--[a-z][a-z-]*");
-  for (const std::string command :
-       {"new", "info", "predict", "train", "eval", "export", "synth", "doctor"}) {
+  for (const std::string command : {"new", "info", "predict", "train", "eval", "baseline", "table",
+                                    "export", "synth", "doctor"}) {
     const auto help = run_sact({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;

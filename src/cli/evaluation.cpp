@@ -1,0 +1,44 @@
+#include "cli/evaluation.h"
+
+#include "base/log.h"
+#include "cli/interrupt.h"
+#include "cli/torch_plugin.h"
+
+namespace sact::cli {
+
+CLI::Option* add_evaluation_options(CLI::App& command, train::EvalRequest& request) {
+  CLI::Option* data =
+      command.add_option("--data", request.data, "Image folder, CIFAR-10 folder or synthetic")
+          ->type_name("DATA");
+  command.add_option("--split", request.split, "Part of the data set")->capture_default_str();
+  command.add_option("--class-names", request.class_names, "File with class names")
+      ->type_name("FILE");
+  command.add_option("--batch", request.batch, "Images at a time")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command.add_option("--workers", request.workers, "Decoding threads (default: all)")
+      ->check(CLI::Range(1, 1024));
+  command.add_flag("--bf16", request.bf16, "bfloat16 on CUDA");
+  return data;
+}
+
+std::vector<Size> parse_sizes(const std::vector<std::string>& texts) {
+  std::vector<Size> sizes;
+  for (const std::string& text : texts) sizes.push_back(parse_size(text));
+  return sizes;
+}
+
+EvalResult evaluate_model(const ModelFile& model, train::EvalRequest request,
+                          const CommonOptions& common) {
+  for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  if (request.sizes.empty()) {
+    request.sizes.push_back({model.spec().input.size, model.spec().input.size});
+  }
+  request.device = common.device;
+  request.threads = common.threads;
+  catch_interrupts();
+  request.interrupted = was_interrupted;
+  return {model.name(), model.spec(), torch_plugin().evaluate(model, request)};
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,150 @@
+// sact table: results of several models as the paper's table and plots.
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/evaluation.h"
+#include "results/plots.h"
+#include "results/table.h"
+
+namespace sact::cli {
+namespace {
+
+struct TableOptions {
+  CommonOptions common;
+  std::vector<std::string> entries, sizes, plot_sizes, curves;
+  std::string csv, plots;
+  bool markdown = false;
+  train::EvalRequest request;
+};
+
+EvalResult result_in(const std::string& file, const TableOptions& options) {
+  if (std::filesystem::path(file).extension() == ".json") return read_eval_result(file);
+  const ModelFile model(file);
+  if (options.request.data.empty()) {
+    fail(
+        "{}: give --data DATA to evaluate this model, or the .json file that 'sact eval --json' "
+        "printed",
+        file);
+  }
+  log_info("evaluating {}", file);
+  return evaluate_model(model, options.request, options.common);
+}
+
+std::vector<std::string> write_plots(const TableOptions& options,
+                                     const std::vector<results::Row>& rows) {
+  const std::vector<Size> sizes = results::chosen_sizes(rows, parse_sizes(options.plot_sizes),
+                                                        results::default_plot_sizes(rows));
+  make_directories(options.plots);
+  std::vector<std::string> files;
+  for (const results::NamedPlot& plot : results::paper_plots(rows, sizes, options.curves)) {
+    files.push_back((std::filesystem::path(options.plots) / (plot.name + ".svg")).string());
+    write_file_atomically(files.back(), report::to_svg(plot.plot));
+  }
+  return files;
+}
+
+void print_tables(const TableOptions& options, const std::vector<results::Row>& rows,
+                  const std::vector<Size>& sizes) {
+  for (const Size size : sizes) {
+    const std::string title = results::table_title(rows, size);
+    const report::Table table = results::results_table(rows, size);
+    if (options.markdown) {
+      print(fmt::format("**{}**\n\n{}", title, report::to_markdown(table)));
+    } else {
+      print(fmt::format("{}\n{}", title, report::to_text(table)));
+    }
+  }
+  const std::string note = results::footnote(rows, sizes);
+  if (!note.empty()) print(note);
+}
+
+int run(TableOptions& options) {
+  if (options.entries.empty()) throw CLI::RequiredError("NAME=FILE");
+  const std::vector<Size> wanted = parse_sizes(options.sizes);
+  options.request.sizes = wanted;
+  std::vector<results::Entry> entries;
+  for (const std::string& argument : options.entries) {
+    const auto [name, file] = results::split_argument(argument);
+    entries.push_back({name, result_in(file, options)});
+  }
+  const std::vector<results::Row> rows = results::rows_of(entries);
+  const std::vector<Size> sizes = results::chosen_sizes(rows, wanted, results::sizes_of(rows));
+  for (const Size size : sizes) {
+    if (const std::string doubts = results::doubts(rows, size); !doubts.empty()) {
+      log_warning("{}", doubts);
+    }
+  }
+  std::vector<std::string> files;
+  if (!options.csv.empty()) {
+    write_file_atomically(options.csv, report::to_csv(results::numbers_table(rows, sizes)));
+    files.push_back(options.csv);
+  }
+  if (!options.plots.empty()) {
+    for (std::string& file : write_plots(options, rows)) files.push_back(std::move(file));
+  }
+  if (options.common.json) {
+    io::Json json = results::to_json(rows, sizes);
+    json["files"] = files;
+    print_json(json);
+    return 0;
+  }
+  print_tables(options, rows, sizes);
+  for (const std::string& file : files) log_info("wrote {}", file);
+  return 0;
+}
+
+}  // namespace
+
+void declare_table(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command =
+      app.add_subcommand("table", "Compare results of several models: the paper's table and plots");
+  command
+      ->add_option("entries", options->entries,
+                   "A name and a result: a .json file from 'sact eval --json', or a model to "
+                   "evaluate now. Results of one NAME are seeds of one row. SERIES:LABEL joins "
+                   "rows into a line of the plots; 'X baseline:LABEL' goes beside X, dashed")
+      ->type_name("NAME=FILE");
+  command
+      ->add_option("--size", options->sizes,
+                   "Sizes to show, and to evaluate models at (default: all; a model's own)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("HxW");
+  command->add_flag("--markdown", options->markdown, "Tables in Markdown");
+  command->add_option("--csv", options->csv, "Also write plain numbers as CSV")->type_name("FILE");
+  CLI::Option* plots =
+      command->add_option("--plots", options->plots, "Also write the paper's plots as SVG there")
+          ->type_name("DIR");
+  command
+      ->add_option("--plot-sizes", options->plot_sizes,
+                   "Sizes of the plots over FLOPs (default: the networks' own and the largest)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(plots)
+      ->type_name("HxW");
+  command
+      ->add_option("--curves", options->curves,
+                   "Rows to draw in the plots over resolutions (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(plots)
+      ->type_name("NAME");
+  add_evaluation_options(*command, options->request);
+  add_common_options(*command, options->common);
+  set_examples(*command,
+               "  sact eval runs/sact-0.005/best.safetensors --data photos --size 128,192 --json "
+               "> sact.json\n"
+               "  sact table ResNet:50=plain.json SACT:0.005=sact.json \\\n"
+               "       'SACT baseline:0.005=baseline.json' --plots plots --markdown\n"
+               "  sact table SACT=seed0.json SACT=seed1.json SACT=seed2.json --csv table.csv\n"
+               "  sact table plain=plain.safetensors SACT=sact.safetensors --data photos "
+               "--size 128,192");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sact::cli
