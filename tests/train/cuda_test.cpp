@@ -79,22 +79,26 @@ TEST_F(Cuda, HalfPrecisionInputKeepsTheHaltingSumsInFullPrecision) {
 }
 
 /// Everything a step of training computes: outputs, gradients of all parameters, moving averages.
-std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, bool fused,
-                                                      torch::ScalarType type = torch::kFloat32) {
-  Network network = test::random_network(spec, 71);
+std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, uint64_t seed,
+                                                      bool fused, torch::ScalarType type) {
+  Network network = test::random_network(spec, seed);
   network->to(torch::Device(torch::kCUDA));
+  torch::Tensor images = test::random_images(6, 72, 56, seed + 1).to(torch::kCUDA);
+  if (type == torch::kFloat64) {
+    network->to(type);
+    images = images.to(type);
+  }
   to_channels_last(*network);
   network->train();
   network->use_fused_blocks(fused);
-  const torch::Tensor images = test::random_images(6, 72, 56, 72).to(torch::kCUDA);
   NetworkOutput output;
   {
     Autocast autocast(type == torch::kBFloat16);
     output = network->forward(images.contiguous(torch::MemoryFormat::ChannelsLast));
   }
   const torch::Tensor targets = torch::arange(6, torch::kInt64).to(torch::kCUDA);
-  (torch::cross_entropy_loss(output.logits.to(torch::kFloat32), targets) +
-   0.1 * ponder_penalty(output))
+  const auto loss_type = type == torch::kFloat64 ? type : torch::kFloat32;
+  (torch::cross_entropy_loss(output.logits.to(loss_type), targets) + 0.1 * ponder_penalty(output))
       .backward();
   std::map<std::string, torch::Tensor> results;
   results["logits"] = output.logits.detach();
@@ -112,43 +116,53 @@ std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, boo
   return results;
 }
 
-TEST_F(Cuda, FusedBlocksComputeWhatPlainOperationsCompute) {
+TEST_F(Cuda, FusedBlocksAreAsExactAsPlainOperations) {
   for (Halting halting : {Halting::kAct, Halting::kSact}) {
     for (int width : {4, 24, 72}) {  // also more channels than one block of threads takes
       SCOPED_TRACE(std::string(halting == Halting::kAct ? "act " : "sact ") +
                    std::to_string(width));
       ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
       spec.width = width;
-      const auto expected = training_results(spec, false);
-      const auto found = training_results(spec, true);
-      ASSERT_EQ(found.size(), expected.size());
-      for (const auto& [name, value] : expected) {
-        ASSERT_TRUE(found.count(name)) << name;
+      const auto exact = training_results(spec, 71, false, torch::kFloat64);
+      const auto plain = training_results(spec, 71, false, torch::kFloat32);
+      const auto fused = training_results(spec, 71, true, torch::kFloat32);
+      ASSERT_EQ(fused.size(), exact.size());
+      double variety = 0;
+      for (const auto& [name, value] : exact) {
+        ASSERT_TRUE(fused.count(name)) << name;
         if (name.starts_with("units")) {
-          EXPECT_TRUE(torch::equal(found.at(name), value)) << name;
-          EXPECT_GT(value.std().item<double>(), 0) << "all positions halt alike: a weak test";
-        } else {
-          EXPECT_LT(relative_difference(found.at(name), value), 2e-3) << name;
+          EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
+          variety += value.std().item<double>();
+          continue;
         }
+        // Gradients that are small differences of large sums are inexact in 32 bits either way.
+        EXPECT_LT(relative_difference(fused.at(name), value),
+                  4 * relative_difference(plain.at(name), value) + 1e-4)
+            << name;
       }
+      EXPECT_GT(variety, 0) << "all positions halt alike: a weak test";
     }
   }
 }
 
-TEST_F(Cuda, FusedBlocksInHalfPrecisionStayCloseToFullPrecision) {
+TEST_F(Cuda, FusedBlocksInHalfPrecisionAreAsExactAsPlainOperations) {
   ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 5, 2});
   spec.width = 32;
-  const auto exact = training_results(spec, false);
-  const auto plain = training_results(spec, false, torch::kBFloat16);
-  const auto fused = training_results(spec, true, torch::kBFloat16);
-  for (const char* name : {"logits", "cost 0", "cost 1", "cost 2",
-                           "gradient of stages.1.blocks.1.halting.local.weight",
-                           "gradient of stages.1.blocks.2.halting.global.weight",
-                           "gradient of stages.0.blocks.1.conv2.weight"}) {
-    EXPECT_LT(relative_difference(fused.at(name), exact.at(name)),
-              1.5 * relative_difference(plain.at(name), exact.at(name)) + 0.02)
-        << name;
+  // A position near the threshold may halt elsewhere in 8 bits, so that single tensors differ:
+  // the errors of many networks are compared.
+  std::map<std::string, std::pair<double, double>> errors;  // plain, fused
+  for (uint64_t seed = 91; seed < 103; ++seed) {
+    const auto exact = training_results(spec, seed, false, torch::kFloat64);
+    const auto plain = training_results(spec, seed, false, torch::kBFloat16);
+    const auto fused = training_results(spec, seed, true, torch::kBFloat16);
+    for (const auto& [name, value] : exact) {
+      std::string kind = name.starts_with("gradient") ? "gradients" : name.substr(0, 4);
+      if (name.find("halting") != std::string::npos) kind = "halting " + kind;
+      errors[kind].first += relative_difference(plain.at(name), value);
+      errors[kind].second += relative_difference(fused.at(name), value);
+    }
   }
+  for (const auto& [kind, sums] : errors) EXPECT_LT(sums.second, 1.2 * sums.first + 0.05) << kind;
 }
 
 TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
