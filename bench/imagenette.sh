@@ -16,7 +16,8 @@ seeds=${*:-0 1}
 sact=${SACT:-build/sact} device=${DEVICE:-cuda} jobs=${JOBS:-1}
 sizes=96,128,160,192,224
 common="batch=128 size=128 schedule=cosine label_smoothing=0.1 precision=bf16 eval_every=20 samples=8
-  weight_decay=5e-4 crop_min_area=0.35 brightness=0.1 contrast=0.1 saturation=0.1 hue=0.02"
+  weight_decay=1e-4 norm_decay=0.99 crop_min_area=0.25 brightness=0.1 contrast=0.2 saturation=0.2
+  hue=0.02 ${RECIPE:-}"
 mkdir -p "$out/results" "$out/logs"
 
 # train NAME SETTING...
@@ -36,7 +37,7 @@ evaluate() {
 }
 
 plain() { # SEED
-  train "plain-$1" depth=101 epochs=40 rate=0.1 seed="$1"
+  train "plain-$1" depth=101 epochs=40 ${PLAIN:-rate=0.1} seed="$1"
   evaluate "plain-$1"
 }
 

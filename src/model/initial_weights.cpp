@@ -16,11 +16,12 @@ uint64_t hash_of(std::string_view text) {  // FNV-1a
 }
 
 /// Variance of the residual stream where a norm reads it, if every convolution keeps the variance
-/// of its normalised input: the stem gives 2 (no ReLU before it), the shortcut and the residual
-/// branch of a first unit 1 each, and every further unit adds 1.
+/// of its normalised input: the stem gives 2 (no ReLU before it), the shortcut of a first unit 1,
+/// and every unit adds the square of its residual branch's scale.
 class StreamVariance {
  public:
-  explicit StreamVariance(const ModelSpec& spec) : spec_(spec) {}
+  StreamVariance(const ModelSpec& spec, double residual_scale)
+      : spec_(spec), added_(residual_scale * residual_scale) {}
 
   double at(std::string_view norm_name) const {
     if (norm_name == "norm.running_var") return after(spec_.blocks() - 1, last_unit());
@@ -43,9 +44,10 @@ class StreamVariance {
     if (unit > 0) return after(block, unit - 1);
     return block == 0 ? 2 : after(block - 1, spec_.units[size_t(block - 1)] - 1);
   }
-  double after(int, int unit) const { return 2 + unit; }
+  double after(int, int unit) const { return 1 + added_ * (1 + unit); }
 
   const ModelSpec& spec_;
+  double added_;
 };
 
 double fan_in(const io::Shape& shape) {
@@ -61,7 +63,8 @@ void fill_normal(std::vector<float>& values, double deviation, Random random) {
 }  // namespace
 
 std::vector<Weight> initial_weights(const ModelSpec& spec, const InitialWeights& options) {
-  const StreamVariance variance(spec);
+  const StreamVariance variance(spec, options.residual_scale);
+  const char* last = spec.unit == UnitKind::kBottleneck ? ".conv3.weight" : ".conv2.weight";
   std::vector<Weight> weights;
   for (const WeightInfo& info : weight_list(spec)) {
     Weight weight{info, std::vector<float>(size_t(info.elements()))};
@@ -69,7 +72,10 @@ std::vector<Weight> initial_weights(const ModelSpec& spec, const InitialWeights&
     auto fill = [&](double value) { weight.values.assign(weight.values.size(), float(value)); };
     switch (info.role) {
       case WeightRole::kConvolution:
-        fill_normal(weight.values, std::sqrt(2 / fan_in(info.shape)), random);
+        fill_normal(weight.values,
+                    std::sqrt(2 / fan_in(info.shape)) *
+                        (info.name.ends_with(last) ? options.residual_scale : 1),
+                    random);
         break;
       case WeightRole::kLinear:
         fill_normal(weight.values, 1 / std::sqrt(fan_in(info.shape)), random);

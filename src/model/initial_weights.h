@@ -11,6 +11,7 @@ namespace sact {
 
 struct InitialWeights {
   uint64_t seed = 0;
+  double residual_scale = 1;    // times He's deviation, for the last convolution of every unit
   double halting_bias = -3;     // sigmoid(-3): about 21 units at first, so that none is dead
   double halting_scale = 0.01;  // standard deviation of the halting weights with a norm before them
 };

@@ -48,7 +48,8 @@ torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
     const bool use_batch = is_training() && pooled.size(0) > 1;
     pooled = torch::batch_norm(pooled, global_norm_->weight, global_norm_->bias,
                                global_norm_->running_mean, global_norm_->running_var, use_batch,
-                               kNormMomentum, global_norm_->options.eps(), true);
+                               global_norm_->options.momentum().value(),
+                               global_norm_->options.eps(), true);
   }
   torch::Tensor score = global_(pooled).view({-1, 1, 1, 1});
   if (local_) score = score + local_(local_norm_ ? local_norm_(x) : x);
@@ -69,7 +70,7 @@ ScoreTensors HaltingScoreImpl::tensors() const {
   tensors.bias = global_->bias;
   tensors.global_norm = norm(global_norm_);
   tensors.epsilon = global_norm_->options.eps();
-  tensors.momentum = kNormMomentum;
+  tensors.momentum = global_norm_->options.momentum().value();
   return tensors;
 }
 
@@ -133,6 +134,13 @@ NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
   norm_ = register_module("norm", batch_norm<torch::nn::BatchNorm2d>(spec_, features));
   classifier_ = torch::nn::Linear(features, spec_.classes);
   register_module("head", Namespace())->register_module("fc", classifier_);
+}
+
+void NetworkImpl::set_norm_decay(double decay) {
+  for (auto& module : modules()) {
+    if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norm->options.momentum(1 - decay);
+    if (auto* norm = module->as<torch::nn::BatchNorm1dImpl>()) norm->options.momentum(1 - decay);
+  }
 }
 
 NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {

@@ -85,6 +85,8 @@ class NetworkImpl : public torch::nn::Module {
   NetworkOutput forward(const torch::Tensor& images, const ForwardOptions& options = {});
 
   const ModelSpec& spec() const { return spec_; }
+  /// Decay of the norms' moving averages in training, 0.997 at first.
+  void set_norm_decay(double decay);
   /// Whether training uses the kernels of FusedBlock where they apply, as it does unless told
   /// otherwise. The numbers differ by rounding.
   void use_fused_blocks(bool use) { use_fused_blocks_ = use; }

@@ -34,6 +34,9 @@ void for_each(Settings& s, Visit&& visit) {
   visit("epsilon", s.epsilon, defines, "positions halt at 1 - epsilon");
   visit("tile", s.tile, defines, "side of tiles that halt together");
   visit("halting_norm", s.halting_norm, defines, "batch norm before halting scores");
+  visit("residual_scale", s.residual_scale, defines,
+        "scale of every unit's last convolution at the start");
+  visit("norm_decay", s.norm_decay, defines, "decay of the norms' moving averages");
   visit("halting_bias", s.halting_bias, defines, "initial bias of halting scores");
   visit("halting_scale", s.halting_scale, defines, "deviation of initial halting weights");
   visit("tau", s.tau, defines, "weight of the ponder cost in the loss");
@@ -150,6 +153,8 @@ void validate(const TrainSettings& s) {
   one_of_names("precision", s.precision, {"fp32", "bf16"});
   one_of_names("cache", s.cache, {"auto", "none", "memory"});
   if (s.depth != 0 && !s.units.empty()) fail("give 'depth' or 'units', not both");
+  in_range("residual_scale", s.residual_scale, 0.0, 10.0);
+  in_range("norm_decay", s.norm_decay, 0.0, 1.0);
   in_range("epochs", s.epochs, 1, 100000);
   in_range("batch", s.batch, 1, 65536);
   in_range("rate", s.rate, 0.0, 1000.0);

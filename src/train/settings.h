@@ -23,6 +23,8 @@ struct TrainSettings {
   double epsilon = 0.01;
   int tile = 1;
   bool halting_norm = true;
+  double residual_scale = 1;
+  double norm_decay = 0.997;
   double halting_bias = -3;
   double halting_scale = 0.01;
   double tau = 0.005;

@@ -104,6 +104,7 @@ void Trainer::prepare_network() {
   const ModelSpec spec = spec_of_run(settings_, train_set_->class_names());
   InitialWeights initial;
   initial.seed = uint64_t(settings_.seed);
+  initial.residual_scale = settings_.residual_scale;
   initial.halting_bias = settings_.halting_bias;
   initial.halting_scale = settings_.halting_scale;
   network_ = make_network(spec, initial_weights(spec, initial));
@@ -111,6 +112,7 @@ void Trainer::prepare_network() {
   network_->to(device_);
   if (device_.is_cuda()) to_channels_last(*network_);
   network_->train();
+  network_->set_norm_decay(settings_.norm_decay);
   sgd_ = std::make_unique<Sgd>(network_->named_parameters(),
                                SgdOptions{settings_.momentum, settings_.weight_decay,
                                           settings_.decay_norms, settings_.clip_norm});
