@@ -89,10 +89,10 @@ int run(const NewOptions& options) {
                 {"flops", dense_flops(spec, size)}});
     return 0;
   }
-  print(fmt::format("wrote {}: {} units in {} blocks, halting {}, {} parameters, {} at {}x{}",
-                    options.out, spec.total_units(), spec.blocks(), name_of(spec.halting),
-                    format_grouped(parameters), format_flops(double(dense_flops(spec, size))),
-                    size.height, size.width));
+  print(fmt::format("wrote {}: {} in {}, halting {}, {} parameters, {} at {}x{}", options.out,
+                    counted(spec.total_units(), "unit"), counted(spec.blocks(), "block"),
+                    name_of(spec.halting), format_grouped(parameters),
+                    format_flops(double(dense_flops(spec, size))), size.height, size.width));
   print(fmt::format("next: sact info {0}, or sact predict {0} IMAGE", options.out));
   return 0;
 }

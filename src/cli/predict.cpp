@@ -196,8 +196,7 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
 
 void print_summary(const PredictOptions& options, const Outcome& outcome, double seconds) {
   const int64_t count = outcome.count;
-  std::string text =
-      fmt::format("{} image{} in {}", count, count == 1 ? "" : "s", format_duration(seconds));
+  std::string text = fmt::format("{} in {}", counted(count, "image"), format_duration(seconds));
   if (count > 0) {
     text += fmt::format(", {:.1f} % of the dense work", 100 * outcome.flops / outcome.dense_flops);
   }

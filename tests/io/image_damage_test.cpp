@@ -171,7 +171,7 @@ TEST(DamagedImage, OtherFilesAreCalledByTheirName) {
 }
 
 TEST(DamagedImage, BeginningsAreNotEnough) {
-  expect_refusal(bytes_of("\xff"), "after 1 bytes");
+  expect_refusal(bytes_of("\xff"), "after 1 byte of");
   expect_refusal(bytes_of("\x89PN"), "after 3 bytes");
   expect_refusal(bytes_of("\xff\xd8"), "ends too early");
   expect_refusal(bytes_of("\xff\xd8\xff"), "ends too early");
