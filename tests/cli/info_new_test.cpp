@@ -75,6 +75,20 @@ TEST(CliNew, SpecFileAndOptionsCombine) {
   EXPECT_NE(info.err.find("note"), std::string::npos) << "and reported";
 }
 
+TEST(CliNew, BlankLinesOfALabelFileAreNoClasses) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  std::ofstream(directory / "labels.txt") << "only one\n\n \r\n";
+  const auto made =
+      run_sact({"new", "--units", "1", "--width", "4", "--labels", "labels.txt", "--out", "m"}, d);
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_NE(made.out.find("m: 1 unit in 1 block,"), std::string::npos) << made.out;
+  const auto info = run_sact({"info", "m"}, d);
+  EXPECT_NE(info.out.find(" 1 unit of kind bottleneck, 1 class\n"), std::string::npos) << info.out;
+  std::ofstream(directory / "blank.txt") << "\n\n";
+  expect_error(run_sact({"new", "--labels", "blank.txt", "--out", "m"}, d), 1, "blank.txt");
+}
+
 TEST(CliNew, SeedNamesTheWeights) {
   test::TemporaryDirectory directory;
   auto make = [&](const char* name, const char* seed) {
