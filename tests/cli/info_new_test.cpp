@@ -208,9 +208,11 @@ TEST(CliHelp, EveryCommandHasExamplesAndEveryOptionIsInTheDocs) {
 
 TEST(CliOutput, AFullDiskBehindStandardOutputIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const std::string command = std::string(SACT_PROGRAM) + " doctor > /dev/full 2> /dev/null";
-  const int status = std::system(command.c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 1);
+  for (const std::string arguments : {"doctor", "--help", "train --help", "--version"}) {
+    const std::string command =
+        std::string(SACT_PROGRAM) + " " + arguments + " > /dev/full 2> /dev/null";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << arguments;
+  }
 }
 
 }  // namespace
