@@ -112,10 +112,10 @@ std::vector<float> ModelFile::values(const WeightInfo& weight) const {
 }
 
 io::Dtype ModelFile::dtype() const {
-  std::map<io::Dtype, int64_t> bytes;
-  for (const auto& [name, view] : file_.tensors()) bytes[view.dtype] += view.elements();
-  auto most = bytes.begin();
-  for (auto it = bytes.begin(); it != bytes.end(); ++it) {
+  std::map<io::Dtype, int64_t> elements;
+  for (const auto& [name, view] : file_.tensors()) elements[view.dtype] += view.elements();
+  auto most = elements.begin();
+  for (auto it = elements.begin(); it != elements.end(); ++it) {
     if (it->second > most->second) most = it;
   }
   return most->first;
