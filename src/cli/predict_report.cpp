@@ -5,12 +5,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "io/resize.h"
 #include "io/safetensors.h"
 #include "model/flops.h"
 #include "report/montage.h"
 #include "report/overlay.h"
 #include "report/ponder_picture.h"
-#include "report/scaling.h"
 
 namespace sact::cli {
 namespace {
@@ -93,8 +93,7 @@ OverviewCell overview_cell(const ModelSpec& spec, const Prediction& prediction,
   constexpr int kSide = 240;
   const double scale = std::min(1.0, double(kSide) / std::max(photo.width, photo.height));
   const io::Image small =
-      report::scaled(photo, std::max(1, int(photo.width * scale)),
-                     std::max(1, int(photo.height * scale)), report::Scaling::kSmooth);
+      io::resized(photo, {std::max(1, int(photo.height * scale)), std::max(1, int(photo.width * scale))});
   const Map map = ponder_cost_map(prediction.result);
   return {report::overlay(small, map, report::finite_range(map), 0.6),
           fmt::format("{}, {:.0f} % of dense", best_class(spec, prediction),

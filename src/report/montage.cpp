@@ -65,8 +65,7 @@ io::Image montage(const std::vector<io::Image>& images, int columns, int cell_wi
     const Size size = fitted(images[i], cell_width);
     canvas.blit_scaled(images[i],
                        {x + (cell_width - size.width) / 2, y + (heights[row] - size.height) / 2,
-                        size.width, size.height},
-                       Scaling::kSmooth);
+                        size.width, size.height});
     if (captions.empty()) continue;
     canvas.text(x + cell_width / 2.0, y + heights[row] + kCaptionGap + cap_height(kFont) - 1,
                 fit_text(captions[i], kFont, cell_width), kFont, kTextColor, Align::kCenter);

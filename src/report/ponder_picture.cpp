@@ -160,7 +160,7 @@ void draw_header(Canvas& canvas, const PonderPicture& picture, int width) {
 
 void draw_first_row(Canvas& canvas, const PonderPicture& picture, const Layout& layout, int y) {
   const Size& panel = layout.panel;
-  const io::Image photo = scaled(picture.photo, panel.width, panel.height, Scaling::kSmooth);
+  const io::Image photo = io::resized(picture.photo, {panel.height, panel.width});
   const io::Image covered =
       overlay(photo, picture.total, finite_range(picture.total), kOverlayStrength);
   const int step = (layout.content_width - layout.bar_width + kGap) / 3;
