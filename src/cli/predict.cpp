@@ -47,7 +47,7 @@ struct Outcome {
   int64_t count = 0;
   double flops = 0, dense_flops = 0;
   io::Json images = io::Json::array();
-  std::vector<OverviewCell> overview;
+  report::PonderSheet overview;
   std::string overview_path;
   int failed = 0;
 };
@@ -83,7 +83,7 @@ void record_failure(const std::string& path, std::string message, Outcome& outco
 
 Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
                          const std::filesystem::path& path, const std::string& map_name,
-                         std::vector<OverviewCell>& overview) {
+                         report::PonderSheet& overview) {
   Prediction prediction;
   prediction.path = path.string();
   Stopwatch watch;
@@ -113,7 +113,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
     io::write_image(map, prediction_picture(spec, prediction, photo));
     prediction.map = map.string();
     if (overview.size() < kOverviewImages) {
-      overview.push_back(overview_cell(spec, prediction, photo));
+      add_to_overview(spec, prediction, photo, overview);
     }
   }
   prediction.ms.postprocess = watch.lap();
@@ -142,7 +142,7 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
   }
   if (outcome.overview.size() > 1) {
     const auto path = std::filesystem::path(options.out) / "overview.png";
-    io::write_image(path, draw_overview(std::move(outcome.overview)));
+    io::write_image(path, draw_overview(outcome.overview));
     outcome.overview_path = path.string();
   }
 }
