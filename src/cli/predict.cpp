@@ -54,6 +54,19 @@ struct Outcome {
 
 constexpr size_t kOverviewImages = 64;
 
+std::filesystem::path overview_path(const PredictOptions& options) {
+  return std::filesystem::path(options.out) / "overview.png";
+}
+
+/// Output that cannot be written must not cost the work first.
+void check_outputs(const PredictOptions& options) {
+  if (!options.raw.empty()) check_writable(options.raw);
+  if (options.tensor.empty() && !options.no_pictures) {
+    make_directories(options.out);
+    check_writable(overview_path(options));
+  }
+}
+
 void check_finite(const ImageResult& result, const std::string& path) {
   for (float logit : result.logits) {
     if (!std::isfinite(logit)) fail("{}: the network's output is not finite", path);
@@ -124,7 +137,6 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
                     Outcome& outcome) {
   const std::vector<Input> inputs = expand_inputs(options.images, options.out);
   const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
-  if (!options.no_pictures) make_directories(options.out);
   Progress progress("predicting", int64_t(inputs.size()), "images");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string path = inputs[i].path.string();
@@ -141,7 +153,7 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
     progress.advance();
   }
   if (outcome.overview.size() > 1) {
-    const auto path = std::filesystem::path(options.out) / "overview.png";
+    const std::filesystem::path path = overview_path(options);
     io::write_image(path, draw_overview(outcome.overview));
     outcome.overview_path = path.string();
   }
@@ -223,6 +235,7 @@ int run(const PredictOptions& options) {
   }
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  check_outputs(options);
   const std::unique_ptr<Runner> runner = make_runner(model, options.common);
   Outcome outcome;
   if (options.tensor.empty()) {

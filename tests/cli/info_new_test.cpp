@@ -145,6 +145,27 @@ TEST(CliInfo, DamagedModelsGetOneLine) {
   expect_error(run_sact({"info", "good", "--size", "big"}, d), 1, "big");
 }
 
+TEST(CliPredictOutputs, ThatCannotBeWrittenAreNoticedBeforeTheNetworkRuns) {
+  // Also without LibTorch, which shows that nothing was run first.
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact({"new", "--units", "1", "--width", "4", "--classes", "2", "--out", "m"}, d);
+  run_sact({"synth", "--out", "photos", "--count", "1"}, d);
+  std::filesystem::create_directories(directory / "maps/overview.png");
+  auto expect = [&](std::vector<std::string> options, const std::string& part) {
+    std::vector<std::string> arguments = {"predict", "m", "photos"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto finished = run_sact(arguments, d);
+    expect_error(finished, 1, part);
+    EXPECT_EQ(finished.out, "") << "no image was run";
+  };
+  expect({"--raw", "missing/raw"}, "missing/raw");
+  expect({"--raw", "photos"}, "photos: cannot be written: it is a directory");
+  expect({"--raw", "m/raw"}, "m/raw");
+  expect({"--out", "m"}, "m: cannot be made");
+  expect({"--out", "maps"}, "maps/overview.png: cannot be written: it is a directory");
+}
+
 TEST(CliExport, HalvesTheFileAndKeepsTheNetwork) {
   test::TemporaryDirectory directory;
   const std::string d = directory.path();
