@@ -1,4 +1,4 @@
-// sact new, info, synth and doctor, run as programs.
+// sact new, info, export, synth and doctor, run as programs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -181,6 +181,65 @@ TEST(CliExport, HalvesTheFileAndKeepsTheNetwork) {
   EXPECT_EQ(before["spec"], after["spec"]);
   EXPECT_EQ(after["dtype"], "F16");
   expect_error(run_sact({"export", "missing", "--out", "h"}, d), 1, "missing");
+}
+
+/// A published file: the weights of a network, and no spec.
+void write_without_spec(const std::filesystem::path& from, const std::filesystem::path& to) {
+  const io::SafetensorsFile file(from);
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [name, view] : file.tensors()) tensors.push_back({name, view});
+  io::write_safetensors(to, tensors, {});
+}
+
+TEST(CliExport, GivesAPublishedFileItsPreprocessingAndClassNames) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact(
+      {"new", "--units", "1,1", "--width", "4", "--classes", "2", "--dtype", "bf16", "--out", "m"},
+      d);
+  write_without_spec(directory / "m", directory / "published");
+  std::ofstream(directory / "labels.txt") << "cat\ndog\n";
+  const auto before = run_sact({"info", "published"}, d);
+  EXPECT_NE(before.err.find("'sact export'"), std::string::npos) << before.err;
+
+  const auto made =
+      run_sact({"export", "published", "--mean", "0.5,0.4,0.3", "--std", "0.5,0.25,1", "--crop",
+                "0.95", "--size", "288", "--labels", "labels.txt", "--out", "own"},
+               d);
+  ASSERT_EQ(made.status, 0) << made.err;
+  const auto info = run_sact({"info", "own", "--json"}, d);
+  EXPECT_EQ(info.err, "") << "nothing is assumed any more";
+  const Json json = Json::parse(info.out), input = json["spec"]["input"];
+  EXPECT_EQ(input["mean"], Json({0.5, 0.4, 0.3}));
+  EXPECT_EQ(input["std"], Json({0.5, 0.25, 1}));
+  EXPECT_EQ(input["crop"], 0.95);
+  EXPECT_EQ(input["size"], 288);
+  EXPECT_EQ(json["spec"]["labels"], Json({"cat", "dog"}));
+  EXPECT_EQ(json["dtype"], "BF16") << "weights stay as they are unless --dtype says otherwise";
+}
+
+TEST(CliExport, MistakesGetOneLine) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact({"new", "--units", "1", "--width", "4", "--classes", "2", "--out", "m"}, d);
+  std::ofstream(directory / "three.txt") << "a\nb\nc\n";
+  auto expect = [&](const std::string& option, const std::string& value, int status,
+                    const std::string& part) {
+    expect_error(run_sact({"export", "m", option, value, "--out", "new"}, d), status, part);
+    EXPECT_FALSE(std::filesystem::exists(directory / "new"));
+  };
+  expect("--mean", "0.5,0.5", 2, "--mean");
+  expect("--mean", "0.5,0.5,x", 2, "--mean");
+  expect("--mean", "123.7,116.3,103.5", 1, "divide");
+  expect("--mean", "nan,0,0", 1, "--mean");
+  expect("--std", "0.2,0,0.2", 1, "input.std");
+  expect("--std", "58,57,57", 1, "divide");
+  expect("--crop", "0", 1, "input.crop");
+  expect("--crop", "87.5", 1, "input.crop");
+  expect("--size", "16", 1, "input.size");
+  expect("--size", "x", 2, "--size");
+  expect("--labels", "three.txt", 1, "three.txt: has 3 names, but the network has 2 classes");
+  expect("--labels", "missing.txt", 1, "missing.txt");
 }
 
 TEST(CliSynth, WritesAnImageFolderWithBoxes) {
