@@ -47,12 +47,12 @@ int run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+    return action();
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return kUsage;
     flush_output();  // help or version
     return EXIT_SUCCESS;
   }
-  return action();
 }
 
 }  // namespace

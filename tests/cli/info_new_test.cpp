@@ -106,6 +106,7 @@ TEST(CliNew, MistakesGetOneLine) {
   test::TemporaryDirectory directory;
   const std::string d = directory.path();
   expect_error(run_sact({"new", "--depth", "50"}, d), 2, "--out");
+  expect_error(run_sact({"predict", "m"}, d), 2, "--tensor");  // found when the command runs
   expect_error(run_sact({"new", "--depth", "51", "--out", "m"}, d), 2, "depth");
   expect_error(run_sact({"new", "--depth", "50", "--units", "1,2", "--out", "m"}, d), 2, "units");
   expect_error(run_sact({"new", "--units", "1,0", "--out", "m"}, d), 1, "units");
