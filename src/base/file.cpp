@@ -160,6 +160,10 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
   write_file_atomically(path, std::as_bytes(std::span(text)));
 }
 
+void check_writable(const std::filesystem::path& path) {
+  AtomicFile probe(path);  // its temporary file goes away again
+}
+
 void make_directories(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

@@ -53,6 +53,10 @@ class AtomicFile {
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
+/// Throws what writing to `path` would throw, so that it is known before hours of work and not
+/// after them. Leaves nothing behind.
+void check_writable(const std::filesystem::path& path);
+
 /// Makes the directory and its parents, with a clear error when that cannot be done.
 void make_directories(const std::filesystem::path& path);
 

@@ -6,6 +6,11 @@
 
 namespace sact {
 
+std::string counted(int64_t count, std::string_view one, std::string_view many) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return many.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, many);
+}
+
 std::string format_grouped(int64_t value) {
   const std::string digits = fmt::format("{}", value);
   std::string grouped;

@@ -32,8 +32,13 @@ void print_error(std::string_view message) {
 }
 
 void print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fputc('\n', stdout) == EOF || std::fflush(stdout) != 0) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fputc('\n', stdout);
+  flush_output();
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     fail("results cannot be written to standard output: {}", errno_text(errno));
   }
 }

@@ -46,6 +46,8 @@ void print_error(std::string_view message);
 
 /// Prints a line of results to standard output; a full disk or closed pipe there is an error.
 void print(std::string_view text);
+/// Hands on what was printed so far by any means; throws when it could not all be written.
+void flush_output();
 void print_json(const io::Json& json);
 
 }  // namespace sact::cli

@@ -96,9 +96,7 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
   }
   const auto facts = plugin->facts(thread_count(options.threads));
   checks.push_back(
-      {"LibTorch",
-       fmt::format("{}, {} thread{}", facts.version, facts.threads, facts.threads == 1 ? "" : "s"),
-       {}});
+      {"LibTorch", fmt::format("{}, {}", facts.version, counted(facts.threads, "thread")), {}});
   Check speed{"matrix product", fmt::format("{:.0f} GFLOP/s in 32 bits", facts.matmul_gflops), {}};
   if (facts.matmul_gflops < 10.0 * facts.threads) {
     speed.hint =
@@ -106,7 +104,7 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
   }
   checks.push_back(speed);
   checks.push_back({"CUDA",
-                    facts.cuda_devices ? fmt::format("{} device(s)", facts.cuda_devices)
+                    facts.cuda_devices ? counted(facts.cuda_devices, "device")
                                        : "no device that LibTorch can use",
                     {}});
 }
@@ -135,7 +133,7 @@ int run(const CommonOptions& options) {
   }
   print(
       hints
-          ? fmt::format("{} thing{} could be better", hints, hints == 1 ? "" : "s")
+          ? counted(hints, "thing") + " could be better"
           : "everything looks fine; next: sact new --depth 50 --halting sact --out m.safetensors");
   return 0;
 }

@@ -103,9 +103,10 @@ int run(const InfoOptions& options) {
                 {"per_layer", layers_json(layers)}});
     return 0;
   }
-  print(fmt::format("{}: {} network, {} units of kind {}, {} classes{}", options.model,
-                    spec.adaptive() ? name_of(spec.halting) : "plain", spec.total_units(),
-                    name_of(spec.unit), spec.classes,
+  print(fmt::format("{}: {} network, {} of kind {}, {}{}", options.model,
+                    spec.adaptive() ? name_of(spec.halting) : "plain",
+                    counted(spec.total_units(), "unit"), name_of(spec.unit),
+                    counted(spec.classes, "class", "classes"),
                     file.spec_was_stored() ? "" : " (spec worked out from the weights)"));
   if (spec.adaptive()) {
     print(fmt::format("  halting: epsilon {}, tile {}, {}", spec.epsilon, spec.tile,

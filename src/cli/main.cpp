@@ -17,9 +17,7 @@ int report(const std::string& message) {
   return kFailed;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   using namespace sact::cli;
   CLI::App app{
       "Residual networks that decide, position by position, how many layers each part of "
@@ -53,7 +51,17 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     return action();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? EXIT_SUCCESS : kUsage;
+    if (app.exit(error) != 0) return kUsage;
+    flush_output();  // help or version
+    return EXIT_SUCCESS;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
   } catch (const std::bad_alloc&) {
     return report("not enough memory for this; try a smaller image, batch or network");
   } catch (const std::exception& error) {

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "data/class_names.h"
 #include "model/flops.h"
 #include "model/initial_weights.h"
 #include "model/model_file.h"
@@ -24,21 +24,6 @@ struct NewOptions {
   bool plain_halting = false;
   InitialWeights initial;
 };
-
-std::vector<std::string> read_lines(const std::string& path) {
-  const auto bytes = read_file(path, 64 << 20);
-  std::vector<std::string> lines;
-  std::string line;
-  for (std::byte byte : bytes) {
-    if (byte == std::byte('\n')) {
-      lines.push_back(std::exchange(line, {}));
-    } else if (byte != std::byte('\r')) {
-      line += char(byte);
-    }
-  }
-  if (!line.empty()) lines.push_back(line);
-  return lines;
-}
 
 /// The given spec file or the defaults, then every option that was given.
 ModelSpec spec_of(const NewOptions& options) {
@@ -59,7 +44,7 @@ ModelSpec spec_of(const NewOptions& options) {
   if (options.input_size) spec.input.size = *options.input_size;
   if (options.plain_halting) spec.halting_norm = false;
   if (!options.labels_file.empty()) {
-    spec.labels = read_lines(options.labels_file);
+    spec.labels = data::read_class_names(options.labels_file);
     spec.classes = int(spec.labels.size());
   }
   if (options.classes) spec.classes = *options.classes;
@@ -89,10 +74,10 @@ int run(const NewOptions& options) {
                 {"flops", dense_flops(spec, size)}});
     return 0;
   }
-  print(fmt::format("wrote {}: {} units in {} blocks, halting {}, {} parameters, {} at {}x{}",
-                    options.out, spec.total_units(), spec.blocks(), name_of(spec.halting),
-                    format_grouped(parameters), format_flops(double(dense_flops(spec, size))),
-                    size.height, size.width));
+  print(fmt::format("wrote {}: {} in {}, halting {}, {} parameters, {} at {}x{}", options.out,
+                    counted(spec.total_units(), "unit"), counted(spec.blocks(), "block"),
+                    name_of(spec.halting), format_grouped(parameters),
+                    format_flops(double(dense_flops(spec, size))), size.height, size.width));
   print(fmt::format("next: sact info {0}, or sact predict {0} IMAGE", options.out));
   return 0;
 }

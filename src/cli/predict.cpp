@@ -47,12 +47,25 @@ struct Outcome {
   int64_t count = 0;
   double flops = 0, dense_flops = 0;
   io::Json images = io::Json::array();
-  std::vector<OverviewCell> overview;
+  report::PonderSheet overview;
   std::string overview_path;
   int failed = 0;
 };
 
 constexpr size_t kOverviewImages = 64;
+
+std::filesystem::path overview_path(const PredictOptions& options) {
+  return std::filesystem::path(options.out) / "overview.png";
+}
+
+/// Output that cannot be written must not cost the work first.
+void check_outputs(const PredictOptions& options) {
+  if (!options.raw.empty()) check_writable(options.raw);
+  if (options.tensor.empty() && !options.no_pictures) {
+    make_directories(options.out);
+    check_writable(overview_path(options));
+  }
+}
 
 void check_finite(const ImageResult& result, const std::string& path) {
   for (float logit : result.logits) {
@@ -83,7 +96,7 @@ void record_failure(const std::string& path, std::string message, Outcome& outco
 
 Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
                          const std::filesystem::path& path, const std::string& map_name,
-                         std::vector<OverviewCell>& overview) {
+                         report::PonderSheet& overview) {
   Prediction prediction;
   prediction.path = path.string();
   Stopwatch watch;
@@ -113,7 +126,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
     io::write_image(map, prediction_picture(spec, prediction, photo));
     prediction.map = map.string();
     if (overview.size() < kOverviewImages) {
-      overview.push_back(overview_cell(spec, prediction, photo));
+      add_to_overview(spec, prediction, photo, overview);
     }
   }
   prediction.ms.postprocess = watch.lap();
@@ -124,7 +137,6 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
                     Outcome& outcome) {
   const std::vector<Input> inputs = expand_inputs(options.images, options.out);
   const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
-  if (!options.no_pictures) make_directories(options.out);
   Progress progress("predicting", int64_t(inputs.size()), "images");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string path = inputs[i].path.string();
@@ -141,8 +153,8 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
     progress.advance();
   }
   if (outcome.overview.size() > 1) {
-    const auto path = std::filesystem::path(options.out) / "overview.png";
-    io::write_image(path, draw_overview(std::move(outcome.overview)));
+    const std::filesystem::path path = overview_path(options);
+    io::write_image(path, draw_overview(outcome.overview));
     outcome.overview_path = path.string();
   }
 }
@@ -196,8 +208,7 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
 
 void print_summary(const PredictOptions& options, const Outcome& outcome, double seconds) {
   const int64_t count = outcome.count;
-  std::string text =
-      fmt::format("{} image{} in {}", count, count == 1 ? "" : "s", format_duration(seconds));
+  std::string text = fmt::format("{} in {}", counted(count, "image"), format_duration(seconds));
   if (count > 0) {
     text += fmt::format(", {:.1f} % of the dense work", 100 * outcome.flops / outcome.dense_flops);
   }
@@ -224,6 +235,7 @@ int run(const PredictOptions& options) {
   }
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  check_outputs(options);
   const std::unique_ptr<Runner> runner = make_runner(model, options.common);
   Outcome outcome;
   if (options.tensor.empty()) {

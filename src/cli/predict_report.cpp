@@ -7,10 +7,7 @@
 #include "base/text.h"
 #include "io/safetensors.h"
 #include "model/flops.h"
-#include "report/montage.h"
-#include "report/overlay.h"
 #include "report/ponder_picture.h"
-#include "report/scaling.h"
 
 namespace sact::cli {
 namespace {
@@ -22,6 +19,10 @@ double dense_share(const ModelSpec& spec, const Prediction& prediction) {
 std::string best_class(const ModelSpec& spec, const Prediction& prediction) {
   const ScoredClass& best = prediction.top.front();
   return fmt::format("{} {:.1f} %", printable(spec.label(best.index)), 100 * best.score);
+}
+
+std::string file_name(const Prediction& prediction) {
+  return printable(std::filesystem::path(prediction.path).filename().string());
 }
 
 template <typename T>
@@ -78,8 +79,7 @@ io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction
   for (size_t block = 0; block < prediction.result.blocks.size(); ++block) {
     picture.blocks.push_back({prediction.result.blocks[block].ponder_cost, spec.units[block]});
   }
-  picture.title = fmt::format("{}: {}", std::filesystem::path(prediction.path).filename().string(),
-                              best_class(spec, prediction));
+  picture.title = fmt::format("{}: {}", file_name(prediction), best_class(spec, prediction));
   picture.subtitle = fmt::format(
       "ponder cost {:.2f} of at most {}, {} = {:.0f} % of the dense network",
       ponder_cost(prediction.result), spec.total_units() + (spec.adaptive() ? spec.blocks() : 0),
@@ -87,29 +87,16 @@ io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction
   return report::draw_ponder_picture(picture);
 }
 
-OverviewCell overview_cell(const ModelSpec& spec, const Prediction& prediction,
-                           const io::Image& photo) {
-  // Shrunk at once: an overview of many large photographs must not hold them all in memory.
-  constexpr int kSide = 240;
-  const double scale = std::min(1.0, double(kSide) / std::max(photo.width, photo.height));
-  const io::Image small =
-      report::scaled(photo, std::max(1, int(photo.width * scale)),
-                     std::max(1, int(photo.height * scale)), report::Scaling::kSmooth);
-  const Map map = ponder_cost_map(prediction.result);
-  return {report::overlay(small, map, report::finite_range(map), 0.6),
-          fmt::format("{}, {:.0f} % of dense", best_class(spec, prediction),
-                      100 * dense_share(spec, prediction))};
+void add_to_overview(const ModelSpec& spec, const Prediction& prediction, const io::Image& photo,
+                     report::PonderSheet& overview) {
+  overview.add(photo, ponder_cost_map(prediction.result),
+               fmt::format("{}\n{}\nponder cost {:.2f}, {:.0f} % of dense", file_name(prediction),
+                           best_class(spec, prediction), ponder_cost(prediction.result),
+                           100 * dense_share(spec, prediction)));
 }
 
-io::Image draw_overview(std::vector<OverviewCell> cells) {
-  std::vector<io::Image> pictures;
-  std::vector<std::string> captions;
-  for (OverviewCell& cell : cells) {
-    pictures.push_back(std::move(cell.picture));
-    captions.push_back(std::move(cell.caption));
-  }
-  const int columns = std::clamp(int(std::ceil(std::sqrt(double(pictures.size())))), 1, 8);
-  return report::montage(pictures, columns, 240, captions);
+io::Image draw_overview(const report::PonderSheet& overview) {
+  return overview.draw(std::clamp(int(std::ceil(std::sqrt(double(overview.size())))), 1, 8));
 }
 
 void write_raw(const std::filesystem::path& path, const ModelSpec& spec,

@@ -9,6 +9,7 @@
 #include "io/json.h"
 #include "model/result.h"
 #include "model/spec.h"
+#include "report/ponder_sheet.h"
 
 namespace sact::cli {
 
@@ -32,14 +33,10 @@ std::string prediction_line(const ModelSpec& spec, const Prediction& prediction)
 io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,
                              const io::Image& photo);
 
-/// One cell of the overview of all images: the map over the photograph, and its caption.
-struct OverviewCell {
-  io::Image picture;
-  std::string caption;
-};
-OverviewCell overview_cell(const ModelSpec& spec, const Prediction& prediction,
-                           const io::Image& photo);
-io::Image draw_overview(std::vector<OverviewCell> cells);
+/// The overview of all images: where the network spent its layers in each, and its result.
+void add_to_overview(const ModelSpec& spec, const Prediction& prediction, const io::Image& photo,
+                     report::PonderSheet& overview);
+io::Image draw_overview(const report::PonderSheet& overview);
 
 /// Writes logits [N, classes], ponder.S and units.S [N, H, W]; all images must have one size.
 void write_raw(const std::filesystem::path& path, const ModelSpec& spec,

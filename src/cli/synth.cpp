@@ -43,7 +43,7 @@ int run(const SynthOptions& options) {
   if (options.common.json) {
     print_json({{"path", options.out}, {"images", options.count}, {"seed", options.seed}});
   } else {
-    print(fmt::format("wrote {} images of {} classes and boxes.csv to {}", options.count,
+    print(fmt::format("wrote {} of {} classes and boxes.csv to {}", counted(options.count, "image"),
                       data::kSyntheticClasses, options.out));
     print(fmt::format("next: sact predict MODEL {}", options.out));
   }

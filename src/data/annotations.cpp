@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "data/boxes_csv.h"
 #include "data/voc_xml.h"
 
@@ -120,7 +121,7 @@ Annotations from_directory(const fs::path& directory, const AnnotatedFolder& ima
          first_problem);
   }
   if (damaged > 0) {
-    log_warning("not used: {} annotation{} in {}; the first: {}", damaged, damaged == 1 ? "" : "s",
+    log_warning("not used: {} in {}; the first: {}", counted(damaged, "annotation"),
                 directory.string(), first_problem);
   }
   return found;

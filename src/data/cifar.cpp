@@ -74,15 +74,13 @@ void check_records(const MappedFile& file) {
 
 std::vector<std::string> cifar_class_names(const fs::path& directory) {
   const fs::path path = directory / "batches.meta.txt";
-  std::vector<std::string> names;
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
+    std::vector<std::string> names;
     for (int label = 0; label < kClasses; ++label) names.push_back(std::to_string(label));
     return names;
   }
-  for (const std::string& line : read_lines(path, 1 << 20)) {
-    if (!trimmed(line).empty()) names.emplace_back(trimmed(line));
-  }
+  std::vector<std::string> names = read_filled_lines(path, 1 << 20);
   if (names.size() != size_t(kClasses)) {
     fail("{}: must name {} classes, one a line, but names {}", path.string(), kClasses,
          names.size());

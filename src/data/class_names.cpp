@@ -36,12 +36,15 @@ NamesByDirectory names_by_directory(const std::vector<std::string>& lines,
 
 }  // namespace
 
+std::vector<std::string> read_class_names(const std::filesystem::path& file) {
+  std::vector<std::string> names = read_filled_lines(file, kMaxBytes);
+  if (names.empty()) fail("{}: names no class; write one name a line", file.string());
+  return names;
+}
+
 std::vector<std::string> read_class_names(const std::filesystem::path& file,
                                           const std::vector<std::string>& directories) {
-  std::vector<std::string> lines;
-  for (const std::string& line : read_lines(file, kMaxBytes)) {
-    if (!trimmed(line).empty()) lines.emplace_back(trimmed(line));
-  }
+  const std::vector<std::string> lines = read_filled_lines(file, kMaxBytes);
   const NamesByDirectory named = names_by_directory(lines, directories);
   // More than half: a list in order may by chance have a name that starts like a directory, and a
   // list by directory may lack one that the message should then name.

@@ -1,4 +1,4 @@
-// Names for classes that are directories, from a text file.
+// Names of classes, from a text file.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace sact::data {
+
+/// One name a line; blank lines do not count. Refuses a file without a name.
+std::vector<std::string> read_class_names(const std::filesystem::path& file);
 
 /// The names of the classes whose (sorted) directories these are. The file has either one name a
 /// line in the order of the directories, or lines that start with a directory, then a tab, comma or

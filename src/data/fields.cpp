@@ -42,6 +42,14 @@ std::vector<std::string> read_lines(const std::filesystem::path& path, uint64_t 
   return lines;
 }
 
+std::vector<std::string> read_filled_lines(const std::filesystem::path& path, uint64_t max_bytes) {
+  std::vector<std::string> filled;
+  for (const std::string& line : read_lines(path, max_bytes)) {
+    if (!trimmed(line).empty()) filled.emplace_back(trimmed(line));
+  }
+  return filled;
+}
+
 std::optional<double> parse_number(std::string_view text) {
   const auto value = parse_whole<double>(text);
   return value && std::isfinite(*value) ? value : std::nullopt;

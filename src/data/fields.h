@@ -16,6 +16,9 @@ std::string_view trimmed(std::string_view text);
 /// files over `max_bytes`.
 std::vector<std::string> read_lines(const std::filesystem::path& path, uint64_t max_bytes);
 
+/// The lines of a text file that are not blank, without the spaces around them.
+std::vector<std::string> read_filled_lines(const std::filesystem::path& path, uint64_t max_bytes);
+
 /// The number that the whole text is, spaces around it aside; none for anything else, for numbers
 /// out of the type's range and for infinities and NaN.
 std::optional<double> parse_number(std::string_view text);

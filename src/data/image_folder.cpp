@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "data/annotations.h"
 #include "data/class_names.h"
 #include "data/fields.h"
@@ -166,8 +167,8 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& root, const std::stri
          listing.images > 0 ? ", only images" : "", (folder / "CLASS" / "NAME.jpg").string());
   }
   if (listing.images > 0) {
-    log_warning("not used: {} image{} in {} beside the class directories", listing.images,
-                listing.images == 1 ? "" : "s", folder.string());
+    log_warning("not used: {} in {} beside the class directories", counted(listing.images, "image"),
+                folder.string());
   }
   Files files = list_files(folder, listing.directories);
   std::vector<std::string> names = listing.directories;

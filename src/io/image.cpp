@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "io/jpeg.h"
 #include "io/png.h"
 
@@ -88,7 +89,8 @@ constexpr OtherFormat kOtherFormats[] = {
          format.is_picture ? "; convert it first" : "");
   }
   if (kPngMagic.starts_with(start) || kJpegMagic.starts_with(start)) {
-    fail("{}: ends after {} bytes of what may be an image; get the file again", name, start.size());
+    fail("{}: ends after {} of what may be an image; get the file again", name,
+         counted(int64_t(start.size()), "byte"));
   }
   if (start.starts_with("version https://git-lfs")) {
     fail("{}: is a Git LFS pointer and not the image itself; run 'git lfs pull' first", name);

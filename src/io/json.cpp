@@ -34,6 +34,7 @@ Json parse_json(std::string_view text, const std::string& name) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
+    if (error.byte > text.size()) fail("{}: is not valid JSON: it ends too early", name);
     fail("{}: is not valid JSON (near byte {} of {})", name, error.byte, text.size());
   } catch (const Json::exception& error) {  // a number that no type can hold
     fail("{}: is not usable JSON: {}", name, printable(error.what()));

@@ -37,6 +37,42 @@ std::vector<Taps> bilinear_taps(int in, int out) {
   return taps;
 }
 
+/// Resizes the part inside `crop` and gives `take(y, line)` each line of interleaved RGB in turn.
+template <typename Take>
+void resize_lines(const Image& image, const Crop& crop, Size size, Take&& take) {
+  SACT_ASSERT(crop.left >= 0 && crop.top >= 0 && crop.right <= image.width &&
+              crop.bottom <= image.height && crop.width() > 0 && crop.height() > 0);
+  SACT_ASSERT(size.width > 0 && size.height > 0);
+  const auto columns = bilinear_taps(crop.width(), size.width);
+  const auto rows = bilinear_taps(crop.height(), size.height);
+  const size_t row_length = size_t(size.width) * 3;
+
+  // Horizontally first, into rows of interleaved RGB.
+  std::vector<float> narrow(size_t(crop.height()) * row_length);
+  for (int y = 0; y < crop.height(); ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      const Taps& taps = columns[size_t(x)];
+      const uint8_t* source = image.pixel(crop.left + taps.first, crop.top + y);
+      float sum[3] = {0, 0, 0};
+      for (float weight : taps.weights) {
+        for (int c = 0; c < 3; ++c) sum[c] += weight * float(*source++);
+      }
+      std::copy(sum, sum + 3, &narrow[size_t(y) * row_length + size_t(x) * 3]);
+    }
+  }
+
+  std::vector<float> line(row_length);
+  for (int y = 0; y < size.height; ++y) {
+    const Taps& taps = rows[size_t(y)];
+    std::fill(line.begin(), line.end(), 0.0f);
+    for (size_t k = 0; k < taps.weights.size(); ++k) {
+      const float* source = &narrow[(size_t(taps.first) + k) * row_length];
+      for (size_t i = 0; i < row_length; ++i) line[i] += taps.weights[k] * source[i];
+    }
+    take(y, line);
+  }
+}
+
 }  // namespace
 
 Crop whole(const Image& image) {
@@ -61,43 +97,23 @@ Image cut(const Image& image, const Crop& crop) {
 }
 
 std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
-  SACT_ASSERT(crop.left >= 0 && crop.top >= 0 && crop.right <= image.width &&
-              crop.bottom <= image.height && crop.width() > 0 && crop.height() > 0);
-  const auto columns = bilinear_taps(crop.width(), size.width);
-  const auto rows = bilinear_taps(crop.height(), size.height);
-  const size_t row_length = size_t(size.width) * 3;
-
-  // Horizontally first, into rows of interleaved RGB.
-  std::vector<float> narrow(size_t(crop.height()) * row_length);
-  for (int y = 0; y < crop.height(); ++y) {
-    for (int x = 0; x < size.width; ++x) {
-      const Taps& taps = columns[size_t(x)];
-      const uint8_t* source = image.pixel(crop.left + taps.first, crop.top + y);
-      float sum[3] = {0, 0, 0};
-      for (float weight : taps.weights) {
-        for (int c = 0; c < 3; ++c) sum[c] += weight * float(*source++);
-      }
-      std::copy(sum, sum + 3, &narrow[size_t(y) * row_length + size_t(x) * 3]);
-    }
-  }
-
   const size_t plane = size_t(size.positions());
   std::vector<float> planes(plane * 3);
-  std::vector<float> line(row_length);
-  for (int y = 0; y < size.height; ++y) {
-    const Taps& taps = rows[size_t(y)];
-    std::fill(line.begin(), line.end(), 0.0f);
-    for (size_t k = 0; k < taps.weights.size(); ++k) {
-      const float* source = &narrow[(size_t(taps.first) + k) * row_length];
-      for (size_t i = 0; i < row_length; ++i) line[i] += taps.weights[k] * source[i];
-    }
-    for (size_t x = 0; x < size_t(size.width); ++x) {
-      for (size_t c = 0; c < 3; ++c) {
-        planes[c * plane + size_t(y) * size_t(size.width) + x] = line[x * 3 + c];
-      }
-    }
-  }
+  resize_lines(image, crop, size, [&](int y, const std::vector<float>& line) {
+    float* target = &planes[size_t(y) * size_t(size.width)];
+    for (size_t i = 0; i < line.size(); ++i) target[i % 3 * plane + i / 3] = line[i];
+  });
   return planes;
+}
+
+Image resized(const Image& image, Size size) {
+  if (size == Size{image.height, image.width}) return image;
+  Image out(size.width, size.height);
+  resize_lines(image, whole(image), size, [&](int y, const std::vector<float>& line) {
+    uint8_t* target = out.pixel(0, y);
+    for (float value : line) *target++ = uint8_t(std::clamp(std::lround(value), 0l, 255l));
+  });
+  return out;
 }
 
 }  // namespace sact::io

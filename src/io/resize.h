@@ -30,4 +30,7 @@ Image cut(const Image& image, const Crop& crop);
 /// training and evaluation use on batches.
 std::vector<float> resize(const Image& image, const Crop& crop, Size size);
 
+/// The whole image at another size, in the same way.
+Image resized(const Image& image, Size size);
+
 }  // namespace sact::io

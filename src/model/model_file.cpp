@@ -65,7 +65,8 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
   if (!spec_was_stored_) {
     remarks_.push_back(fmt::format(
         "{}: has no spec; it was worked out from the weights, and the usual mean, std and crop of "
-        "input images are assumed",
+        "input images are assumed; 'sact export' writes a file that has its own (--mean, --std, "
+        "--crop, --size, --labels)",
         name()));
   }
   std::set<std::string, std::less<>> used;
@@ -112,10 +113,10 @@ std::vector<float> ModelFile::values(const WeightInfo& weight) const {
 }
 
 io::Dtype ModelFile::dtype() const {
-  std::map<io::Dtype, int64_t> bytes;
-  for (const auto& [name, view] : file_.tensors()) bytes[view.dtype] += view.elements();
-  auto most = bytes.begin();
-  for (auto it = bytes.begin(); it != bytes.end(); ++it) {
+  std::map<io::Dtype, int64_t> elements;
+  for (const auto& [name, view] : file_.tensors()) elements[view.dtype] += view.elements();
+  auto most = elements.begin();
+  for (auto it = elements.begin(); it != elements.end(); ++it) {
     if (it->second > most->second) most = it;
   }
   return most->first;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "io/json.h"
 
 namespace sact {
@@ -185,7 +186,8 @@ void validate(const ModelSpec& spec, const std::string& name) {
     }
   }
   if (!spec.labels.empty() && int(spec.labels.size()) != spec.classes) {
-    fail("{}: has {} labels for {} classes", name, spec.labels.size(), spec.classes);
+    fail("{}: has {} for {}", name, counted(int64_t(spec.labels.size()), "label"),
+         counted(spec.classes, "class", "classes"));
   }
 }
 

@@ -6,8 +6,8 @@
 namespace sact {
 namespace {
 
-const io::TensorView& require(const io::TensorTable& tensors, const std::string& name, size_t rank,
-                              const std::string& file_name) {
+io::TensorView require(const io::TensorTable& tensors, const std::string& name, size_t rank,
+                       const std::string& file_name) {
   const auto found = tensors.find(name);
   if (found == tensors.end()) {
     fail("{}: holds no network that is known here: it has neither a spec nor a tensor '{}'",
@@ -30,7 +30,7 @@ int as_int(int64_t extent, const std::string& what, const std::string& file_name
 ModelSpec spec_from_weights(const io::TensorTable& tensors, const std::string& file_name) {
   auto has = [&](const std::string& name) { return tensors.find(name) != tensors.end(); };
   ModelSpec spec;
-  const auto& stem = require(tensors, "stem.conv.weight", 4, file_name);
+  const io::TensorView stem = require(tensors, "stem.conv.weight", 4, file_name);
   spec.width = as_int(stem.shape[0], "the width", file_name);
   if (stem.shape[3] != 7 && stem.shape[3] != 3) {
     fail("{}: its stem has a {}x{} convolution, but only 7x7 and 3x3 stems are known", file_name,
@@ -50,7 +50,7 @@ ModelSpec spec_from_weights(const io::TensorTable& tensors, const std::string& f
     fail("{}: its norms have no moving averages; networks with group norm are not supported",
          file_name);
   }
-  const auto& head = require(tensors, "head.fc.weight", 2, file_name);
+  const io::TensorView head = require(tensors, "head.fc.weight", 2, file_name);
   spec.classes = as_int(head.shape[0], "the number of classes", file_name);
 
   for (int block = 0; block < spec.blocks(); ++block) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "io/resize.h"
 
 namespace sact::report {
 namespace {
@@ -144,8 +145,8 @@ void Canvas::blit(const io::Image& picture, int x, int y) {
   }
 }
 
-void Canvas::blit_scaled(const io::Image& picture, const Box& box, Scaling scaling) {
-  blit(scaled(picture, box.width, box.height, scaling), box.x, box.y);
+void Canvas::blit_scaled(const io::Image& picture, const Box& box) {
+  blit(io::resized(picture, {box.height, box.width}), box.x, box.y);
 }
 
 void Canvas::text(double x, int baseline, std::string_view text, const Font& font, Rgb color,

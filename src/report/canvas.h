@@ -6,7 +6,6 @@
 #include "io/image.h"
 #include "report/color.h"
 #include "report/font.h"
-#include "report/scaling.h"
 
 namespace sact::report {
 
@@ -42,7 +41,7 @@ class Canvas {
   void line(double x0, double y0, double x1, double y1, double thickness, Rgb color);
 
   void blit(const io::Image& picture, int x, int y);
-  void blit_scaled(const io::Image& picture, const Box& box, Scaling scaling);
+  void blit_scaled(const io::Image& picture, const Box& box);
 
   /// `x` is where the text starts, is centred or ends; `baseline` is the lowest row of pixels that
   /// capitals touch.

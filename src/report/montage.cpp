@@ -12,9 +12,8 @@ namespace sact::report {
 namespace {
 
 constexpr Font kFont{12};
-constexpr int kGap = 8;
-constexpr int kCaptionGap = 5;    // between a picture and its caption
-constexpr int kCaptionRoom = 22;  // for gap, text and its descenders
+constexpr int kCaptionGap = 5;  // between a picture and its caption
+constexpr int kLineHeight = 17;
 constexpr int64_t kMaxPixels = 400'000'000;
 
 struct Size {
@@ -39,6 +38,22 @@ std::vector<int> row_heights(const std::vector<io::Image>& images, int columns, 
   return heights;
 }
 
+int line_count(const std::string& caption) {
+  return 1 + int(std::count(caption.begin(), caption.end(), '\n'));
+}
+
+void draw_caption(Canvas& canvas, const Box& box, std::string_view caption) {
+  Rgb color = kTextColor;
+  for (int baseline = box.y + cap_height(kFont) - 1;; baseline += kLineHeight) {
+    const std::string_view line = caption.substr(0, caption.find('\n'));
+    canvas.text(box.x + box.width / 2.0, baseline, fit_text(line, kFont, box.width), kFont, color,
+                Align::kCenter);
+    if (line.size() == caption.size()) break;
+    caption.remove_prefix(line.size() + 1);
+    color = kFaintTextColor;
+  }
+}
+
 }  // namespace
 
 io::Image montage(const std::vector<io::Image>& images, int columns, int cell_width,
@@ -46,30 +61,30 @@ io::Image montage(const std::vector<io::Image>& images, int columns, int cell_wi
   SACT_ASSERT(!images.empty() && columns > 0 && cell_width > 0);
   SACT_ASSERT(captions.empty() || captions.size() == images.size());
   columns = int(std::min(images.size(), size_t(columns)));
-  const int caption_room = captions.empty() ? 0 : kCaptionRoom;
+  int lines = 0;
+  for (const std::string& caption : captions) lines = std::max(lines, line_count(caption));
+  const int caption_room = lines > 0 ? kCaptionGap + lines * kLineHeight : 0;
   const std::vector<int> heights = row_heights(images, columns, cell_width);
-  const int64_t width = kGap + int64_t(columns) * (cell_width + kGap);
-  int64_t height = kGap;
-  for (const int row : heights) height += row + caption_room + kGap;
+  const int64_t width = kMontageGap + int64_t(columns) * (cell_width + kMontageGap);
+  int64_t height = kMontageGap;
+  for (const int row : heights) height += row + caption_room + kMontageGap;
   if (width > kMaxPixels || height > kMaxPixels || width * height > kMaxPixels) {
     fail("contact sheet of {} x {} pixels: expected at most {} pixels in all, use smaller cells",
          width, height, kMaxPixels);
   }
 
   Canvas canvas{int(width), int(height)};
-  int y = kGap;
+  int y = kMontageGap;
   for (size_t i = 0; i < images.size(); ++i) {
     const size_t column = i % size_t(columns), row = i / size_t(columns);
-    if (column == 0 && row > 0) y += heights[row - 1] + caption_room + kGap;
-    const int x = kGap + int(column) * (cell_width + kGap);
+    if (column == 0 && row > 0) y += heights[row - 1] + caption_room + kMontageGap;
+    const int x = kMontageGap + int(column) * (cell_width + kMontageGap);
     const Size size = fitted(images[i], cell_width);
-    canvas.blit_scaled(images[i],
-                       {x + (cell_width - size.width) / 2, y + (heights[row] - size.height) / 2,
-                        size.width, size.height},
-                       Scaling::kSmooth);
+    canvas.blit_scaled(images[i], {x + (cell_width - size.width) / 2,
+                                   y + (heights[row] - size.height) / 2, size.width, size.height});
     if (captions.empty()) continue;
-    canvas.text(x + cell_width / 2.0, y + heights[row] + kCaptionGap + cap_height(kFont) - 1,
-                fit_text(captions[i], kFont, cell_width), kFont, kTextColor, Align::kCenter);
+    draw_caption(canvas, {x, y + heights[row] + kCaptionGap, cell_width, caption_room},
+                 captions[i]);
   }
   return std::move(canvas).take();
 }

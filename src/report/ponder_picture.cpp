@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "io/resize.h"
 #include "report/canvas.h"
 #include "report/colorbar.h"
 #include "report/overlay.h"
@@ -123,8 +125,8 @@ std::string mean_text(const Map& map) {
 }
 
 std::string block_caption(size_t index, const BlockMap& block) {
-  return fmt::format("block {} ({} unit{}), {}", index + 1, block.units,
-                     block.units == 1 ? "" : "s", mean_text(block.ponder_cost));
+  return fmt::format("block {} ({}), {}", index + 1, counted(block.units, "unit"),
+                     mean_text(block.ponder_cost));
 }
 
 /// Draws a caption with a picture below it, centred on the height of a colour bar.
@@ -158,7 +160,7 @@ void draw_header(Canvas& canvas, const PonderPicture& picture, int width) {
 
 void draw_first_row(Canvas& canvas, const PonderPicture& picture, const Layout& layout, int y) {
   const Size& panel = layout.panel;
-  const io::Image photo = scaled(picture.photo, panel.width, panel.height, Scaling::kSmooth);
+  const io::Image photo = io::resized(picture.photo, {panel.height, panel.width});
   const io::Image covered =
       overlay(photo, picture.total, finite_range(picture.total), kOverlayStrength);
   const int step = (layout.content_width - layout.bar_width + kGap) / 3;

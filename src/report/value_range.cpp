@@ -19,11 +19,14 @@ double ValueRange::position(double value) const {
 ValueRange finite_range(const Map& map) {
   ValueRange range;
   for (const float value : map.values) {
-    if (!std::isfinite(value)) continue;
-    range.low = std::fmin(range.low, value);  // fmin and fmax pass over the NaN at the start
-    range.high = std::fmax(range.high, value);
+    if (std::isfinite(value)) range = united(range, {value, value});
   }
   return range;
+}
+
+ValueRange united(const ValueRange& a, const ValueRange& b) {
+  // fmin and fmax pass over the NaN of an empty range.
+  return {std::fmin(a.low, b.low), std::fmax(a.high, b.high)};
 }
 
 double finite_mean(const Map& map) {

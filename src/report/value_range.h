@@ -25,6 +25,9 @@ struct ValueRange {
 /// From the smallest to the largest finite value of the map.
 ValueRange finite_range(const Map& map);
 
+/// The smallest range that holds both; an empty one adds nothing.
+ValueRange united(const ValueRange& a, const ValueRange& b);
+
 /// The mean of the finite values; NaN when there are none.
 double finite_mean(const Map& map);
 

@@ -11,9 +11,8 @@
 #include "model/flops.h"
 #include "model/preprocess.h"
 #include "model/result.h"
-#include "report/montage.h"
-#include "report/overlay.h"
 #include "report/plot.h"
+#include "report/ponder_sheet.h"
 #include "report/summary_page.h"
 #include "train/network_weights.h"
 #include "train/torch_runner.h"
@@ -142,8 +141,7 @@ void RunFolder::write_samples(Network network, const data::Dataset& dataset, int
   const bool was_training = network->is_training();
   network->eval();
   const ModelSpec& spec = network->spec();
-  std::vector<io::Image> pictures;
-  std::vector<std::string> captions;
+  report::PonderSheet samples;
   for (int i = 0; i < count; ++i) {
     // Spread over the set, which is ordered by class.
     const int64_t index = int64_t(i) * dataset.size() / count;
@@ -158,17 +156,16 @@ void RunFolder::write_samples(Network network, const data::Dataset& dataset, int
     const torch::Tensor images =
         torch::from_blob(input.data(), {1, 3, size.height, size.width}, torch::kFloat32).to(device);
     const ImageResult result = std::move(results_of(spec, network->forward(images), size).front());
-    const Map map = ponder_cost_map(result);
-    pictures.push_back(report::overlay(io::cut(image, crop), map, report::finite_range(map), 0.6));
-    captions.push_back(fmt::format("{}, {:.1f} units",
-                                   spec.label(top_classes(result.logits, 1)[0].index),
-                                   ponder_cost(result)));
+    samples.add(io::cut(image, crop), ponder_cost_map(result),
+                fmt::format("{}\nponder cost {:.2f}",
+                            printable(spec.label(top_classes(result.logits, 1)[0].index)),
+                            ponder_cost(result)));
   }
   if (was_training) network->train();
-  if (pictures.empty()) return;
+  if (samples.size() == 0) return;
   make_directories(path_ / "samples");
   last_samples_ = fmt::format("samples/epoch-{:04}.png", epoch);
-  const io::Image sheet = report::montage(pictures, std::min(4, count), 220, captions);
+  const io::Image sheet = samples.draw(4);
   io::write_image(path_ / last_samples_, sheet);
   events_->add_image("ponder maps", sheet, epoch);
 }

@@ -135,5 +135,19 @@ TEST(File, DirectoriesThatCannotBeMadeAreNamed) {
             std::string::npos);
 }
 
+TEST(CheckWritable, TellsBeforehandAndLeavesNothing) {
+  test::TemporaryDirectory directory;
+  check_writable(directory / "new");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  std::ofstream(directory / "old") << "kept";
+  check_writable(directory / "old");
+  const auto bytes = read_file(directory / "old", 100);
+  EXPECT_EQ(bytes.size(), 4u);
+  for (const char* name : {"", "missing/new", "old/new"}) {
+    const std::string path = (directory / name).string();
+    EXPECT_NE(test::error_of([&] { check_writable(path); }).find(path), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace sact

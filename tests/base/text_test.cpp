@@ -16,6 +16,13 @@ TEST(Text, GroupsDigitsByThree) {
   EXPECT_EQ(format_grouped(-123), "-123");
 }
 
+TEST(Text, CountsInSingularAndPlural) {
+  EXPECT_EQ(counted(1, "unit"), "1 unit");
+  EXPECT_EQ(counted(0, "unit"), "0 units");
+  EXPECT_EQ(counted(2, "class", "classes"), "2 classes");
+  EXPECT_EQ(counted(1, "class", "classes"), "1 class");
+}
+
 TEST(Text, ScalesFlopsAndBytes) {
   EXPECT_EQ(format_flops(15602814976.0), "15.6 GFLOP");
   EXPECT_EQ(format_flops(999.6e9), "1 TFLOP");

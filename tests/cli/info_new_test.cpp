@@ -1,4 +1,4 @@
-// sact new, info, synth and doctor, run as programs.
+// sact new, info, export, synth and doctor, run as programs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -75,6 +75,20 @@ TEST(CliNew, SpecFileAndOptionsCombine) {
   EXPECT_NE(info.err.find("note"), std::string::npos) << "and reported";
 }
 
+TEST(CliNew, BlankLinesOfALabelFileAreNoClasses) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  std::ofstream(directory / "labels.txt") << "only one\n\n \r\n";
+  const auto made =
+      run_sact({"new", "--units", "1", "--width", "4", "--labels", "labels.txt", "--out", "m"}, d);
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_NE(made.out.find("m: 1 unit in 1 block,"), std::string::npos) << made.out;
+  const auto info = run_sact({"info", "m"}, d);
+  EXPECT_NE(info.out.find(" 1 unit of kind bottleneck, 1 class\n"), std::string::npos) << info.out;
+  std::ofstream(directory / "blank.txt") << "\n\n";
+  expect_error(run_sact({"new", "--labels", "blank.txt", "--out", "m"}, d), 1, "blank.txt");
+}
+
 TEST(CliNew, SeedNamesTheWeights) {
   test::TemporaryDirectory directory;
   auto make = [&](const char* name, const char* seed) {
@@ -92,6 +106,7 @@ TEST(CliNew, MistakesGetOneLine) {
   test::TemporaryDirectory directory;
   const std::string d = directory.path();
   expect_error(run_sact({"new", "--depth", "50"}, d), 2, "--out");
+  expect_error(run_sact({"predict", "m"}, d), 2, "--tensor");  // found when the command runs
   expect_error(run_sact({"new", "--depth", "51", "--out", "m"}, d), 2, "depth");
   expect_error(run_sact({"new", "--depth", "50", "--units", "1,2", "--out", "m"}, d), 2, "units");
   expect_error(run_sact({"new", "--units", "1,0", "--out", "m"}, d), 1, "units");
@@ -131,6 +146,27 @@ TEST(CliInfo, DamagedModelsGetOneLine) {
   expect_error(run_sact({"info", "good", "--size", "big"}, d), 1, "big");
 }
 
+TEST(CliPredictOutputs, ThatCannotBeWrittenAreNoticedBeforeTheNetworkRuns) {
+  // Also without LibTorch, which shows that nothing was run first.
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact({"new", "--units", "1", "--width", "4", "--classes", "2", "--out", "m"}, d);
+  run_sact({"synth", "--out", "photos", "--count", "1"}, d);
+  std::filesystem::create_directories(directory / "maps/overview.png");
+  auto expect = [&](std::vector<std::string> options, const std::string& part) {
+    std::vector<std::string> arguments = {"predict", "m", "photos"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto finished = run_sact(arguments, d);
+    expect_error(finished, 1, part);
+    EXPECT_EQ(finished.out, "") << "no image was run";
+  };
+  expect({"--raw", "missing/raw"}, "missing/raw");
+  expect({"--raw", "photos"}, "photos: cannot be written: it is a directory");
+  expect({"--raw", "m/raw"}, "m/raw");
+  expect({"--out", "m"}, "m: cannot be made");
+  expect({"--out", "maps"}, "maps/overview.png: cannot be written: it is a directory");
+}
+
 TEST(CliExport, HalvesTheFileAndKeepsTheNetwork) {
   test::TemporaryDirectory directory;
   const std::string d = directory.path();
@@ -146,6 +182,65 @@ TEST(CliExport, HalvesTheFileAndKeepsTheNetwork) {
   EXPECT_EQ(before["spec"], after["spec"]);
   EXPECT_EQ(after["dtype"], "F16");
   expect_error(run_sact({"export", "missing", "--out", "h"}, d), 1, "missing");
+}
+
+/// A published file: the weights of a network, and no spec.
+void write_without_spec(const std::filesystem::path& from, const std::filesystem::path& to) {
+  const io::SafetensorsFile file(from);
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [name, view] : file.tensors()) tensors.push_back({name, view});
+  io::write_safetensors(to, tensors, {});
+}
+
+TEST(CliExport, GivesAPublishedFileItsPreprocessingAndClassNames) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact(
+      {"new", "--units", "1,1", "--width", "4", "--classes", "2", "--dtype", "bf16", "--out", "m"},
+      d);
+  write_without_spec(directory / "m", directory / "published");
+  std::ofstream(directory / "labels.txt") << "cat\ndog\n";
+  const auto before = run_sact({"info", "published"}, d);
+  EXPECT_NE(before.err.find("'sact export'"), std::string::npos) << before.err;
+
+  const auto made =
+      run_sact({"export", "published", "--mean", "0.5,0.4,0.3", "--std", "0.5,0.25,1", "--crop",
+                "0.95", "--size", "288", "--labels", "labels.txt", "--out", "own"},
+               d);
+  ASSERT_EQ(made.status, 0) << made.err;
+  const auto info = run_sact({"info", "own", "--json"}, d);
+  EXPECT_EQ(info.err, "") << "nothing is assumed any more";
+  const Json json = Json::parse(info.out), input = json["spec"]["input"];
+  EXPECT_EQ(input["mean"], Json({0.5, 0.4, 0.3}));
+  EXPECT_EQ(input["std"], Json({0.5, 0.25, 1}));
+  EXPECT_EQ(input["crop"], 0.95);
+  EXPECT_EQ(input["size"], 288);
+  EXPECT_EQ(json["spec"]["labels"], Json({"cat", "dog"}));
+  EXPECT_EQ(json["dtype"], "BF16") << "weights stay as they are unless --dtype says otherwise";
+}
+
+TEST(CliExport, MistakesGetOneLine) {
+  test::TemporaryDirectory directory;
+  const std::string d = directory.path();
+  run_sact({"new", "--units", "1", "--width", "4", "--classes", "2", "--out", "m"}, d);
+  std::ofstream(directory / "three.txt") << "a\nb\nc\n";
+  auto expect = [&](const std::string& option, const std::string& value, int status,
+                    const std::string& part) {
+    expect_error(run_sact({"export", "m", option, value, "--out", "new"}, d), status, part);
+    EXPECT_FALSE(std::filesystem::exists(directory / "new"));
+  };
+  expect("--mean", "0.5,0.5", 2, "--mean");
+  expect("--mean", "0.5,0.5,x", 2, "--mean");
+  expect("--mean", "123.7,116.3,103.5", 1, "divide");
+  expect("--mean", "nan,0,0", 1, "--mean");
+  expect("--std", "0.2,0,0.2", 1, "input.std");
+  expect("--std", "58,57,57", 1, "divide");
+  expect("--crop", "0", 1, "input.crop");
+  expect("--crop", "87.5", 1, "input.crop");
+  expect("--size", "16", 1, "input.size");
+  expect("--size", "x", 2, "--size");
+  expect("--labels", "three.txt", 1, "three.txt: has 3 names, but the network has 2 classes");
+  expect("--labels", "missing.txt", 1, "missing.txt");
 }
 
 TEST(CliSynth, WritesAnImageFolderWithBoxes) {
@@ -194,9 +289,11 @@ TEST(CliHelp, EveryCommandHasExamplesAndEveryOptionIsInTheDocs) {
 
 TEST(CliOutput, AFullDiskBehindStandardOutputIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const std::string command = std::string(SACT_PROGRAM) + " doctor > /dev/full 2> /dev/null";
-  const int status = std::system(command.c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 1);
+  for (const std::string arguments : {"doctor", "--help", "train --help", "--version"}) {
+    const std::string command =
+        std::string(SACT_PROGRAM) + " " + arguments + " > /dev/full 2> /dev/null";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << arguments;
+  }
 }
 
 }  // namespace

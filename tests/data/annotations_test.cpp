@@ -8,22 +8,11 @@
 #include "data/image_folder.h"
 #include "data/voc_xml.h"
 #include "dataset_samples.h"
-#include "support/errors.h"
-#include "support/temporary.h"
 
 namespace sact::data {
 namespace {
 
-using test::error_of;
-using test::TemporaryDirectory;
-using test::write_plain;
-using test::write_text;
-using testing::internal::CaptureStderr;
-using testing::internal::GetCapturedStderr;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using namespace sact::test;
 
 class Csv : public testing::Test {
  protected:

@@ -13,29 +13,11 @@
 #include "data/stored_item.h"
 #include "dataset_samples.h"
 #include "io/resize.h"
-#include "support/errors.h"
-#include "support/temporary.h"
 
 namespace sact::data {
 namespace {
 
-using test::error_of;
-using test::FakeDataset;
-using testing::internal::CaptureStderr;
-using testing::internal::GetCapturedStderr;
-using Order = std::vector<int64_t>;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-LoaderOptions small(int batch_size, int threads = 2) {
-  LoaderOptions options;
-  options.batch_size = batch_size;
-  options.size = {6, 6};
-  options.threads = threads;
-  return options;
-}
+using namespace sact::test;
 
 std::vector<Batch> all_batches(BatchLoader& loader) {
   std::vector<Batch> batches;
@@ -89,7 +71,7 @@ TEST(Squash, OtherSizesAreRoundedToTheNearest) {
 
 TEST(BatchLoader, BatchesHoldTheItemsOfTheOrder) {
   const FakeDataset set(10);
-  const auto batches = all_batches(set, {7, 2, 9, 4, 0}, small(2));
+  const auto batches = all_batches(set, {7, 2, 9, 4, 0}, small_batches(2));
   ASSERT_EQ(batches.size(), 3u);
   EXPECT_EQ(indices(batches), (Order{7, 2, 9, 4, 0}));
   EXPECT_EQ(batches[1].first_position, 2);
@@ -111,7 +93,7 @@ TEST(BatchLoader, BatchesHoldTheItemsOfTheOrder) {
 }
 
 TEST(BatchLoader, LastBatchCanBeDropped) {
-  LoaderOptions options = small(3);
+  LoaderOptions options = small_batches(3);
   options.drop_last = true;
   EXPECT_EQ(indices(all_batches(FakeDataset(8), epoch_order(8, 0, 0, false), options)),
             (Order{0, 1, 2, 3, 4, 5}));
@@ -122,7 +104,7 @@ TEST(BatchLoader, GivesTheSameWhateverTheNumberOfThreads) {
   const FakeDataset set(101, {5, 6, 50, 100});
   const Order order = epoch_order(101, 3, 1, true);
   for (const OnCorrupt on_corrupt : {OnCorrupt::kReplace, OnCorrupt::kSkip}) {
-    LoaderOptions options = small(7, 1);
+    LoaderOptions options = small_batches(7, 1);
     options.on_corrupt = on_corrupt;
     const auto expected = all_batches(set, order, options);
     for (const int threads : {2, 5}) {
@@ -136,7 +118,7 @@ TEST(BatchLoader, GivesTheSameWhateverTheNumberOfThreads) {
 TEST(BatchLoader, GoingOnInTheMiddleGivesTheTail) {
   const FakeDataset set(40, {3, 17});
   const Order order = epoch_order(40, 9, 0, true);
-  LoaderOptions options = small(6, 3);
+  LoaderOptions options = small_batches(6, 3);
   const auto whole = all_batches(set, order, options);
   options.first_position = whole[3].next_position;
   const auto tail = all_batches(set, order, options);
@@ -150,7 +132,7 @@ TEST(BatchLoader, GoingOnInTheMiddleGivesTheTail) {
 TEST(BatchLoader, UnreadableItemsAreReplacedByTheNextReadableOfTheOrder) {
   const FakeDataset set(6, {1, 2, 5});
   CaptureStderr();
-  const auto batches = all_batches(set, {0, 1, 2, 3, 4, 5}, small(2));
+  const auto batches = all_batches(set, {0, 1, 2, 3, 4, 5}, small_batches(2));
   const std::string output = GetCapturedStderr();
   EXPECT_EQ(indices(batches), (Order{0, 3, 3, 3, 4, 0}));  // the last goes on at the beginning
   EXPECT_EQ(batches[0].labels[1], 0);
@@ -160,7 +142,7 @@ TEST(BatchLoader, UnreadableItemsAreReplacedByTheNextReadableOfTheOrder) {
 
 TEST(BatchLoader, EvaluationSkipsUnreadableItems) {
   const FakeDataset set(9, {1, 3, 4, 5});
-  LoaderOptions options = small(3);
+  LoaderOptions options = small_batches(3);
   options.on_corrupt = OnCorrupt::kSkip;
   BatchLoader loader(set, epoch_order(9, 0, 0, false), options);
   CaptureStderr();
@@ -178,7 +160,7 @@ TEST(BatchLoader, EvaluationSkipsUnreadableItems) {
 TEST(BatchLoader, TooManyUnreadableItemsEndThePassWithTheLastOne) {
   const FakeDataset set(20, {2, 3, 11});
   for (const OnCorrupt on_corrupt : {OnCorrupt::kReplace, OnCorrupt::kSkip}) {
-    LoaderOptions options = small(4, 3);
+    LoaderOptions options = small_batches(4, 3);
     options.on_corrupt = on_corrupt;
     options.corrupt = std::make_shared<CorruptItems>(2);
     BatchLoader loader(set, epoch_order(20, 0, 0, false), options);
@@ -196,7 +178,7 @@ TEST(BatchLoader, TooManyUnreadableItemsEndThePassWithTheLastOne) {
 
 TEST(BatchLoader, PassesShareTheirCountAndNameAnItemOnce) {
   const FakeDataset set(6, {1});
-  LoaderOptions options = small(2);
+  LoaderOptions options = small_batches(2);
   options.corrupt = std::make_shared<CorruptItems>(default_corrupt_limit(set.size()));
   CaptureStderr();
   for (int epoch = 0; epoch < 3; ++epoch) all_batches(set, epoch_order(6, 1, epoch, true), options);
@@ -208,7 +190,7 @@ TEST(BatchLoader, PassesShareTheirCountAndNameAnItemOnce) {
 TEST(BatchLoader, NothingReadableIsAnErrorAndDoesNotHang) {
   const FakeDataset set(4, {0, 1, 2, 3});
   CaptureStderr();
-  const std::string message = error_of([&] { all_batches(set, {0, 1, 2, 3}, small(2)); });
+  const std::string message = error_of([&] { all_batches(set, {0, 1, 2, 3}, small_batches(2)); });
   GetCapturedStderr();
   EXPECT_TRUE(says(message, "none of the 4 images can be read")) << message;
 }
@@ -220,7 +202,7 @@ TEST(CorruptItems, LimitIsOneHundredthButAtLeastTen) {
 
 TEST(BatchLoader, OtherExceptionsOfThreadsReachTheConsumer) {
   const FakeDataset set(30, {}, {13});
-  BatchLoader loader(set, epoch_order(30, 0, 0, false), small(5, 4));
+  BatchLoader loader(set, epoch_order(30, 0, 0, false), small_batches(5, 4));
   Batch batch;
   EXPECT_TRUE(loader.next(batch));
   EXPECT_TRUE(loader.next(batch));
@@ -242,7 +224,7 @@ class SlowDataset : public FakeDataset {
 
 TEST(BatchLoader, PreparesNoMoreThanPrefetchAllows) {
   const SlowDataset set(1000);
-  LoaderOptions options = small(4, 3);
+  LoaderOptions options = small_batches(4, 3);
   options.prefetch = 2;
   auto settled_loads = [&](int expected) {
     for (int i = 0; i < 5000 && set.loads < expected; ++i) {
@@ -260,7 +242,7 @@ TEST(BatchLoader, PreparesNoMoreThanPrefetchAllows) {
 
 TEST(BatchLoader, CanBeDestroyedAtAnyMoment) {
   const SlowDataset set(100000, {1, 2, 3});
-  LoaderOptions options = small(8, 3);
+  LoaderOptions options = small_batches(8, 3);
   options.corrupt = std::make_shared<CorruptItems>(1000);
   set_log_level(LogLevel::kQuiet);
   for (int batches = 0; batches < 6; ++batches) {
@@ -275,7 +257,7 @@ TEST(BatchLoader, CanBeDestroyedAtAnyMoment) {
 TEST(BatchLoader, AbsurdSettingsAreRefused) {
   const FakeDataset set(4);
   auto refusal = [&](auto change) {
-    LoaderOptions options = small(2);
+    LoaderOptions options = small_batches(2);
     change(options);
     return error_of([&] { BatchLoader(set, {0, 1}, options); });
   };

@@ -1,4 +1,5 @@
-// Data sets for the tests: image folders on disk, and one in memory that fails on demand.
+// What the tests of this layer share: image folders on disk, a data set in memory that fails on
+// demand, and short names.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,22 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/batch_loader.h"
 #include "data/dataset.h"
 #include "io/image.h"
+#include "support/errors.h"
+#include "support/temporary.h"
 
 namespace sact::test {
+
+using testing::internal::CaptureStderr;
+using testing::internal::GetCapturedStderr;
+using Names = std::vector<std::string>;
+using Order = std::vector<int64_t>;
+
+inline bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 inline void write_text(const std::filesystem::path& path, std::string_view text) {
   std::filesystem::create_directories(path.parent_path());
@@ -63,5 +76,14 @@ class FakeDataset : public data::Dataset {
   std::set<int64_t> corrupt_, broken_;
   std::vector<std::string> names_ = {"zero", "one", "two"};
 };
+
+/// Batches of FakeDataset's images at 6 x 6 pixels.
+inline data::LoaderOptions small_batches(int batch_size, int threads = 2) {
+  data::LoaderOptions options;
+  options.batch_size = batch_size;
+  options.size = {6, 6};
+  options.threads = threads;
+  return options;
+}
 
 }  // namespace sact::test

@@ -8,20 +8,11 @@
 #include "data/batch_loader.h"
 #include "data/order.h"
 #include "dataset_samples.h"
-#include "support/errors.h"
 
 namespace sact::data {
 namespace {
 
-using test::error_of;
-using test::FakeDataset;
-using testing::internal::CaptureStderr;
-using testing::internal::GetCapturedStderr;
-using Order = std::vector<int64_t>;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using namespace sact::test;
 
 DecodeOptions small(int threads) {
   DecodeOptions options;
@@ -36,10 +27,7 @@ TEST(DecodedSet, BatchesEqualThoseDecodedDirectly) {
   for (const int threads : {1, 4}) {
     const DecodedSet decoded(set, small(threads));
     for (const OnCorrupt on_corrupt : {OnCorrupt::kReplace, OnCorrupt::kSkip}) {
-      LoaderOptions options;
-      options.batch_size = 5;
-      options.size = {6, 6};
-      options.threads = threads;
+      LoaderOptions options = small_batches(5, threads);
       options.on_corrupt = on_corrupt;
       BatchLoader direct(set, order, options), cached(decoded, order, options);
       Batch a, b;
@@ -83,10 +71,7 @@ TEST(DecodedSet, ReadableOrderIsTheOrderOfTheLoader) {
   EXPECT_EQ(decoded.readable_order(order, OnCorrupt::kReplace), (Order{18, 7, 7, 7, 7, 18}));
   EXPECT_EQ(decoded.readable_order(order, OnCorrupt::kSkip), (Order{18, 7}));
   EXPECT_TRUE(says(error_of([&] { decoded.readable_order({4, 5}, OnCorrupt::kSkip); }), "fake 5"));
-  LoaderOptions options;
-  options.batch_size = 6;
-  options.size = {6, 6};
-  BatchLoader loader(set, order, options);
+  BatchLoader loader(set, order, small_batches(6));
   Batch batch;
   ASSERT_TRUE(loader.next(batch));
   EXPECT_EQ(batch.indices, decoded.readable_order(order, OnCorrupt::kReplace));
@@ -96,10 +81,8 @@ TEST(DecodedSet, UnreadableItemsAreNamedOnceInOrderAndNotAgainByLoaders) {
   const FakeDataset set(12, {8, 2});
   CaptureStderr();
   const DecodedSet decoded(set, small(3));
-  LoaderOptions options;
-  options.size = {6, 6};
   Batch batch;
-  BatchLoader loader(decoded, epoch_order(12, 0, 0, false), options);
+  BatchLoader loader(decoded, epoch_order(12, 0, 0, false), small_batches(5));
   while (loader.next(batch)) continue;
   EXPECT_EQ(GetCapturedStderr(),
             "warning: left out: fake 2: is damaged\nwarning: left out: fake 8: is damaged\n");

@@ -5,24 +5,12 @@
 
 #include "data/class_names.h"
 #include "dataset_samples.h"
-#include "support/errors.h"
 #include "support/image_samples.h"
-#include "support/temporary.h"
 
 namespace sact::data {
 namespace {
 
-using test::error_of;
-using test::TemporaryDirectory;
-using test::write_plain;
-using test::write_text;
-using testing::internal::CaptureStderr;
-using testing::internal::GetCapturedStderr;
-using Names = std::vector<std::string>;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using namespace sact::test;
 
 /// Classes cat (values 10, 20) and dog (value 30), as photographs of different formats.
 void make_pets(const std::filesystem::path& root) {

@@ -5,21 +5,11 @@
 
 #include "data/synthetic_dataset.h"
 #include "dataset_samples.h"
-#include "support/errors.h"
-#include "support/temporary.h"
 
 namespace sact::data {
 namespace {
 
-using test::error_of;
-using test::TemporaryDirectory;
-using test::write_plain;
-using test::write_text;
-using Names = std::vector<std::string>;
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using namespace sact::test;
 
 constexpr size_t kRecordBytes = 3073;
 

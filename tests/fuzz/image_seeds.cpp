@@ -1,19 +1,11 @@
-#include "data/synthetic.h"
 #include "fuzz/seeds.h"
-#include "io/image.h"
+#include "support/image_samples.h"
 
 namespace sact::test {
 
-std::vector<std::vector<uint8_t>> fuzz_seeds() {
-  data::SyntheticOptions options;
-  options.width = 24;
-  options.height = 17;
-  const io::Image image = data::synthetic_sample(options, 1).image;
-  std::vector<std::vector<uint8_t>> seeds;
-  for (const auto& file : {io::encode_png(image), io::encode_jpeg(image, 60)}) {
-    const auto* data = reinterpret_cast<const uint8_t*>(file.data());
-    seeds.emplace_back(data, data + file.size());
-  }
+std::vector<std::vector<std::byte>> fuzz_seeds() {
+  std::vector<std::vector<std::byte>> seeds;
+  for (ImageSample& sample : images_of_every_kind()) seeds.push_back(std::move(sample.bytes));
   return seeds;
 }
 

@@ -1,34 +1,50 @@
+// Containers alone, and whole models with and without a spec.
+#include <filesystem>
+
+#include "base/file.h"
 #include "fuzz/seeds.h"
-#include "model/spec.h"
+#include "model/initial_weights.h"
+#include "model/model_file.h"
 #include "support/safetensors_bytes.h"
+#include "support/temporary.h"
 
 namespace sact::test {
+namespace {
 
-std::vector<std::vector<uint8_t>> fuzz_seeds() {
+std::vector<std::byte> model_bytes(const ModelSpec& spec, io::Dtype dtype) {
+  TemporaryDirectory directory;
+  write_model(directory / "m", spec, initial_weights(spec), dtype);
+  return read_file(directory / "m", 1 << 20);
+}
+
+/// The same weights, whose spec then has to be worked out.
+std::vector<std::byte> without_spec(const std::vector<std::byte>& model) {
+  TemporaryDirectory directory;
+  const io::Safetensors content = io::parse_safetensors(model, "seed");
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [name, view] : content.tensors) tensors.push_back({name, view});
+  io::write_safetensors(directory / "m", tensors, {});
+  return read_file(directory / "m", 1 << 20);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::byte>> fuzz_seeds() {
   ModelSpec spec;
-  spec.units = {1, 2};
+  spec.units = {2};
+  spec.width = 1;
   spec.classes = 2;
+  spec.halting = Halting::kSact;
   spec.labels = {"a", "b"};
-  std::string escaped;
-  for (char c : to_json(spec)) escaped += c == '"' ? std::string("\\\"") : std::string(1, c);
-  const std::vector<std::vector<std::byte>> files = {
-      safetensors_bytes("{}", 0),
-      safetensors_bytes(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
-                        R"("b":{"dtype":"BF16","shape":[3],"data_offsets":[16,22]}})",
-                        22),
-      safetensors_bytes("{\"__metadata__\":{\"sact\":\"" + escaped + "\"}}", 0),
-      safetensors_bytes(
-          R"({"stem.conv.weight":{"dtype":"F16","shape":[1,1,7,7],"data_offsets":[0,98]},)"
-          R"("stages.0.blocks.0.conv1.weight":{"dtype":"F16","shape":[1,1,1,1],)"
-          R"("data_offsets":[98,100]},"head.fc.weight":{"dtype":"F16","shape":[2,1],)"
-          R"("data_offsets":[100,104]}})",
-          104)};
-  std::vector<std::vector<uint8_t>> seeds;
-  for (const auto& file : files) {
-    const auto* data = reinterpret_cast<const uint8_t*>(file.data());
-    seeds.emplace_back(data, data + file.size());
-  }
-  return seeds;
+  const auto sact = model_bytes(spec, io::Dtype::kF16);
+  spec.unit = UnitKind::kBasic;
+  spec.stem = Stem::kSmall;
+  spec.halting = Halting::kNone;
+  return {safetensors_bytes("{}", 0),
+          safetensors_bytes(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+                            R"("b":{"dtype":"BF16","shape":[3],"data_offsets":[16,22]}})",
+                            22),
+          sact, without_spec(sact), model_bytes(spec, io::Dtype::kF32)};
 }
 
 }  // namespace sact::test

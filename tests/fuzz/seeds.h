@@ -1,11 +1,11 @@
 // Valid inputs that a fuzz target's mutations start from.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 namespace sact::test {
 
-std::vector<std::vector<uint8_t>> fuzz_seeds();
+std::vector<std::vector<std::byte>> fuzz_seeds();
 
 }  // namespace sact::test

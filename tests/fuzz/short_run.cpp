@@ -56,7 +56,11 @@ int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 20000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   std::printf("seed %llu, %d runs\n", static_cast<unsigned long long>(seed), runs);
-  const std::vector<Bytes> seeds = sact::test::fuzz_seeds();
+  std::vector<Bytes> seeds;
+  for (const std::vector<std::byte>& seed_bytes : sact::test::fuzz_seeds()) {
+    const auto* data = reinterpret_cast<const uint8_t*>(seed_bytes.data());
+    seeds.emplace_back(data, data + seed_bytes.size());
+  }
   for (const Bytes& bytes : seeds) LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   for (int i = 0; i < runs; ++i) {
     sact::Random random = sact::Random::derived(seed, uint64_t(i));

@@ -32,6 +32,13 @@ TEST(Json, ErrorsNameTheFileAndThePlace) {
   EXPECT_NE(message.find("byte 9"), std::string::npos) << message;
 }
 
+TEST(Json, TextThatEndsTooEarlyIsNotBlamedOnAByteBehindItsEnd) {
+  for (const char* text : {"{ ", "[1,", "\"a", ""}) {
+    const auto message = test::error_of([&] { parse_json(text, "x.json"); });
+    EXPECT_NE(message.find("ends too early"), std::string::npos) << message;
+  }
+}
+
 TEST(Json, BytesThatAreNotUtf8DoNotStopOutput) {
   EXPECT_EQ(dump_json(Json("a\xff")), "\"a\xef\xbf\xbd\"");
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/image_samples.h"
+
 namespace sact::io {
 namespace {
 
@@ -61,6 +63,45 @@ TEST(Resize, OnlyTheCropIsSeen) {
   for (float value : resize(image, {2, 2, 4, 4}, {8, 8})) EXPECT_NEAR(value, 50, 1e-3);
   const Image part = cut(image, {2, 2, 4, 4});
   EXPECT_EQ(part.rgb, std::vector<uint8_t>(12, 50));
+}
+
+TEST(Resized, SameSizeIsTheSameImage) {
+  const Image image = test::noise_image(7, 5, 1);
+  EXPECT_EQ(resized(image, {5, 7}).rgb, image.rgb);
+}
+
+TEST(Resized, RoundsAndKeepsColoursApart) {
+  Image image(2, 1);
+  image.pixel(1, 0)[0] = 201;
+  image.pixel(0, 0)[2] = 255;
+  const Image large = resized(image, {1, 8});
+  const int red[] = {0, 0, 25, 75, 126, 176, 201, 201};
+  for (int x = 0; x < 8; ++x) EXPECT_EQ(large.pixel(x, 0)[0], red[x]) << x;
+  EXPECT_EQ(large.pixel(0, 0)[2], 255);
+  EXPECT_EQ(large.pixel(7, 0)[2], 0);
+}
+
+TEST(Resized, RampStaysWhereItIs) {
+  Image image(200, 120);
+  for (int y = 0; y < 120; ++y) {
+    for (int x = 0; x < 200; ++x) {
+      image.pixel(x, y)[0] = uint8_t(x);
+      image.pixel(x, y)[2] = uint8_t(2 * y);
+    }
+  }
+  const Image small = resized(image, {23, 37});
+  for (int y = 3; y < 20; ++y) {
+    for (int x = 3; x < 34; ++x) {
+      EXPECT_NEAR(small.pixel(x, y)[0], (x + 0.5) * 200 / 37 - 0.5, 1);
+      EXPECT_NEAR(small.pixel(x, y)[2], 2 * ((y + 0.5) * 120 / 23 - 0.5), 1);
+    }
+  }
+}
+
+TEST(Resized, ExtremeShapesWork) {
+  const std::vector<int> values(5000, 170);
+  EXPECT_EQ(resized(grey_image(5000, 1, values), {300, 3}).rgb, std::vector<uint8_t>(2700, 170));
+  EXPECT_EQ(resized(grey_image(1, 1, {170}), {50, 40}).rgb, std::vector<uint8_t>(6000, 170));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Spec, BadValuesAreNamed) {
       {R"({"input":{"crop":0}})", "input.crop"},
       {R"({"input":{"mean":[1,2]}})", "3 numbers"},
       {R"({"input":{"std":[1,0,1]}})", "input.std"},
-      {R"({"classes":2,"labels":["a"]})", "1 labels for 2 classes"},
+      {R"({"classes":2,"labels":["a"]})", "1 label for 2 classes"},
       {R"({"labels":[1]})", "labels'[0]"},
   };
   for (const auto& [json, expected] : cases) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/random.h"
 #include "report/colormap.h"
 #include "report/pictures.h"
 

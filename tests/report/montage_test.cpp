@@ -52,6 +52,22 @@ TEST(Montage, CaptionsAreUnderThePicturesAndInsideTheCell) {
   EXPECT_GT(ink, 50);
 }
 
+TEST(Montage, LinesOfACaptionStandBelowEachOther) {
+  const std::vector<io::Image> images{plain_image(9, 9, kRed), plain_image(9, 9, kRed)};
+  const io::Image one = montage(images, 2, 80, {"first", "other"});
+  const io::Image two = montage(images, 2, 80, {"first\nsecond", "other"});
+  ASSERT_GT(two.height, one.height + 10);
+  for (int x = 0; x < 88; ++x) {
+    for (int y = 0; y < one.height - 12; ++y) ASSERT_EQ(color_at(one, x, y), color_at(two, x, y));
+  }
+  int left = 0, right = 0;
+  for (int y = one.height - 6; y < two.height; ++y) {
+    for (int x = 0; x < two.width; ++x) (x < 88 ? left : right) += color_at(two, x, y) != kWhite;
+  }
+  EXPECT_GT(left, 30);
+  EXPECT_EQ(right, 0);
+}
+
 TEST(Montage, ExtremeShapesKeepAtLeastOnePixel) {
   const io::Image sheet = montage({plain_image(3000, 1, kRed), plain_image(1, 3000, kBlue)}, 1, 40);
   EXPECT_EQ(count_color(sheet, kRed), 40);

@@ -8,6 +8,7 @@
 
 #include "report/colormap.h"
 #include "report/pictures.h"
+#include "support/image_samples.h"
 
 namespace sact::report {
 namespace {
@@ -65,7 +66,7 @@ TEST(MapImage, MapsMayBeLargerThanThePicture) {
 }
 
 TEST(Overlay, StrengthZeroIsThePhotoAndOneIsTheMap) {
-  const io::Image photo = test::random_image(31, 17, 6);
+  const io::Image photo = test::noise_image(31, 17, 6);
   const Map map = test::ramp_map(4, 5, 1, 9);
   const ValueRange range = finite_range(map);
   EXPECT_EQ(overlay(photo, map, range, 0).rgb, photo.rgb);

@@ -5,19 +5,11 @@
 #include <cstdint>
 
 #include "base/map.h"
-#include "base/random.h"
 #include "io/image.h"
 #include "report/canvas.h"
 #include "report/color.h"
 
 namespace sact::test {
-
-inline io::Image random_image(int width, int height, uint64_t seed) {
-  Random random(seed);
-  io::Image image(width, height);
-  for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
-  return image;
-}
 
 inline io::Image plain_image(int width, int height, report::Rgb color) {
   io::Image image(width, height);

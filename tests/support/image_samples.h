@@ -211,4 +211,38 @@ inline Bytes jpeg_with_exif(const Bytes& jpeg, const Bytes& tiff) {
                   joined({bytes_of("\xff\xe1"), big_endian(uint32_t(body.size() + 2), 2), body}));
 }
 
+struct ImageSample {
+  const char* what;
+  Bytes bytes;
+};
+
+/// One small image of every kind that takes a way of its own through the decoders.
+inline std::vector<ImageSample> images_of_every_kind() {
+  const io::Image image = noise_image(19, 13, 3);
+  Random random(4);
+  const auto noise = [&random](size_t size) {
+    Samples samples(size);
+    for (uint8_t& value : samples) value = uint8_t(random.below(256));
+    return samples;
+  };
+  PngKind deep{.width = 9, .height = 7, .bit_depth = 16, .color_type = PNG_COLOR_TYPE_RGB_ALPHA};
+  PngKind interlaced = deep;
+  interlaced.interlaced = true;
+  PngKind palette{.width = 8, .height = 8, .bit_depth = 1, .color_type = PNG_COLOR_TYPE_PALETTE};
+  palette.palette = {{1, 2, 3}, {200, 100, 50}};
+  palette.palette_alpha = {90};
+  JpegKind cmyk{.width = 9, .height = 7, .samples_are = JCS_CMYK, .stored_as = JCS_YCCK};
+  cmyk.adobe_marker = true;
+  return {{"baseline JPEG", make_jpeg(image)},
+          {"JPEG with restarts", make_jpeg(image, {.restart_interval = 2})},
+          {"progressive JPEG", make_jpeg(image, {.progressive = true})},
+          {"JPEG in three scans", make_jpeg(image, jpeg_kind_in_three_scans())},
+          {"JPEG with EXIF", jpeg_with_exif(make_jpeg(image), exif_tiff(6, true))},
+          {"CMYK JPEG", make_jpeg(cmyk, noise(size_t(9) * 7 * 4))},
+          {"PNG", io::encode_png(image)},
+          {"16-bit PNG with alpha", make_png(deep, noise(size_t(9) * 7 * 8))},
+          {"interlaced PNG", make_png(interlaced, noise(size_t(9) * 7 * 8))},
+          {"palette PNG", make_png(palette, {1, 2, 4, 8, 16, 32, 64, 128})}};
+}
+
 }  // namespace sact::test

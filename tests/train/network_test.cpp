@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/flops.h"
+#include "train/plain_loops.h"
 #include "train/random_network.h"
 
 namespace sact::train {
@@ -22,6 +23,15 @@ double largest_difference(const torch::Tensor& a, const torch::Tensor& b) {
 void set_parameter(Network& network, const std::string& name, double value) {
   torch::NoGradGuard no_grad;
   network->named_parameters()[name].fill_(value);
+}
+
+/// Gives `to` the weights of the same names that `from` has.
+void copy_weights(Network& from, Network& to) {
+  auto parameters = from->named_parameters(), buffers = from->named_buffers();
+  for (auto& parameter : to->named_parameters()) {
+    parameter.value().copy_(parameters[parameter.key()]);
+  }
+  for (auto& buffer : to->named_buffers()) buffer.value().copy_(buffers[buffer.key()]);
 }
 
 /// Makes every unit's halting score a given constant, the same everywhere.
@@ -101,17 +111,12 @@ TEST(Network, ZeroLocalWeightsGiveAct) {
     ModelSpec sact_spec = tiny_spec(Halting::kSact), act_spec = tiny_spec(Halting::kAct);
     sact_spec.halting_norm = act_spec.halting_norm = norm;
     Network sact = random_network(sact_spec, 9), act = random_network(act_spec, 9);
-    auto source = sact->named_parameters();
-    for (auto& parameter : source) {
+    for (auto& parameter : sact->named_parameters()) {
       if (parameter.key().find("halting.local.weight") != std::string::npos) {
         parameter.value().zero_();
       }
     }
-    for (auto& parameter : act->named_parameters()) {
-      parameter.value().copy_(source[parameter.key()]);
-    }
-    auto buffers = sact->named_buffers();
-    for (auto& buffer : act->named_buffers()) buffer.value().copy_(buffers[buffer.key()]);
+    copy_weights(sact, act);
     const torch::Tensor images = random_images(3, 40, 56, 10);
     const NetworkOutput a = sact->forward(images), b = act->forward(images);
     EXPECT_LT(largest_difference(a.logits, b.logits), 1e-4);
@@ -124,42 +129,93 @@ TEST(Network, ZeroLocalWeightsGiveAct) {
 
 TEST(Network, ZerosThenOneEqualsThePlainNetworkCutAfterThatUnit) {
   torch::NoGradGuard no_grad;
+  const torch::Tensor images = random_images(2, 33, 47, 14);
   for (Halting halting : {Halting::kAct, Halting::kSact}) {
-    for (int cut = 1; cut <= 3; ++cut) {
-      Network adaptive = random_network(tiny_spec(halting), 13);
-      std::vector<std::vector<double>> scores = {{0, 0}, {0, 0, 0}};
-      for (auto& block : scores) {
-        if (size_t(cut) <= block.size()) block[size_t(cut - 1)] = 1;
+    for (int first = 1; first <= 3; ++first) {
+      for (int second = 1; second <= 4; ++second) {
+        const std::vector<int> cuts = {first, second};
+        Network adaptive = random_network(tiny_spec(halting), 13);
+        std::vector<std::vector<double>> scores = {{0, 0}, {0, 0, 0}};
+        for (size_t block = 0; block < 2; ++block) {
+          const size_t cut = size_t(cuts[block]);
+          if (cut <= scores[block].size()) scores[block][cut - 1] = 1;
+        }
+        set_scores(adaptive, scores);
+        Network plain(tiny_spec(Halting::kNone, cuts));
+        copy_weights(adaptive, plain);
+        plain->eval();
+        const NetworkOutput a = adaptive->forward(images), b = plain->forward(images);
+        SCOPED_TRACE("cut after " + std::to_string(first) + " and " + std::to_string(second));
+        EXPECT_LT(largest_difference(a.logits, b.logits), 1e-4);
+        for (size_t block = 0; block < 2; ++block) {
+          EXPECT_TRUE(torch::equal(a.blocks[block].units, b.blocks[block].units));
+          EXPECT_EQ(a.blocks[block].evaluated_units, cuts[block])
+              << "units after the halt are not evaluated";
+        }
       }
-      set_scores(adaptive, scores);
-      const std::vector<int> units = {cut, cut == 3 ? 3 : cut};
-      Network plain(tiny_spec(Halting::kNone, units));
-      auto source = adaptive->named_parameters();
-      for (auto& parameter : plain->named_parameters()) {
-        parameter.value().copy_(source[parameter.key()]);
-      }
-      auto buffers = adaptive->named_buffers();
-      for (auto& buffer : plain->named_buffers()) buffer.value().copy_(buffers[buffer.key()]);
-      plain->eval();
-      const torch::Tensor images = random_images(2, 33, 47, 14);
-      const NetworkOutput a = adaptive->forward(images), b = plain->forward(images);
-      EXPECT_LT(largest_difference(a.logits, b.logits), 1e-4);
-      EXPECT_EQ(a.blocks[0].evaluated_units, cut) << "units after the halt are not evaluated";
-      EXPECT_TRUE(torch::equal(a.blocks[1].units, b.blocks[1].units));
     }
   }
 }
 
-TEST(Network, InactivePositionsKeepTheirValueAndStillAreNeighbours) {
-  // One unit applied where a mask says: equals the unit applied everywhere, at active positions.
+/// Whether some position goes on beside one that has halted.
+bool has_borders(const std::vector<int>& units, Size size) {
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 1; x < size.width; ++x) {
+      const size_t i = size_t(y * size.width + x);
+      if (units[i] != units[i - 1]) return true;
+    }
+  }
+  return false;
+}
+
+/// Returns in how many blocks halted and active positions met.
+int expect_equal_to_plain_loops(const ModelSpec& spec, uint64_t seed) {
+  int borders = 0;
+  const Size size{40, 33};
+  // Quiet on the left and loud on the right, so that positions halt at different units.
+  const torch::Tensor images =
+      random_images(2, size.height, size.width, seed + 1) * torch::linspace(0, 4, size.width);
+  const auto weights = test::random_weights(spec, seed);
+  const NetworkOutput output = make_network(spec, weights)->forward(images);
+  const test::PlainLoops reference(spec, weights);
+  for (int64_t i = 0; i < 2; ++i) {
+    const auto expected = reference.run(images[i].data_ptr<float>(), size);
+    for (int k = 0; k < spec.classes; ++k) {
+      EXPECT_NEAR(output.logits[i][k].item<double>(), expected.logits[size_t(k)], 1e-4);
+    }
+    for (size_t block = 0; block < expected.blocks.size(); ++block) {
+      const auto& [units, ponder_cost] = expected.blocks[block];
+      const torch::Tensor found_units = output.blocks[block].units[i].contiguous();
+      const torch::Tensor found_cost = output.blocks[block].ponder_cost[i].contiguous();
+      for (size_t at = 0; at < units.size(); ++at) {
+        EXPECT_EQ(found_units.data_ptr<float>()[at], float(units[at]));
+        EXPECT_NEAR(found_cost.data_ptr<float>()[at], ponder_cost[at], 1e-4);
+      }
+      borders += has_borders(units, spec.block_size(int(block), size));
+    }
+  }
+  return borders;
+}
+
+TEST(Network, EqualsTheSpecificationComputedPositionByPosition) {
   torch::NoGradGuard no_grad;
-  const ModelSpec spec = tiny_spec(Halting::kSact);
-  ResidualUnit unit(spec, 0, 1);
-  unit->eval();
-  const torch::Tensor x = torch::randn({2, 16, 9, 7});
-  const torch::Tensor active = torch::rand({2, 1, 9, 7}) > 0.5;
-  const torch::Tensor masked = unit->forward(x, active), everywhere = unit->forward(x);
-  EXPECT_TRUE(torch::equal(masked, torch::where(active, everywhere, x)));
+  int borders = 0;
+  for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
+    for (UnitKind unit : {UnitKind::kBottleneck, UnitKind::kBasic}) {
+      for (int tile : {1, 3}) {
+        ModelSpec spec = tiny_spec(halting);
+        spec.unit = unit;
+        spec.tile = tile;
+        spec.halting_norm = tile == 1;
+        SCOPED_TRACE(to_json(spec));
+        borders += expect_equal_to_plain_loops(spec, 15);
+      }
+    }
+  }
+  ModelSpec small = tiny_spec(Halting::kSact, {3, 2});
+  small.stem = Stem::kSmall;
+  borders += expect_equal_to_plain_loops(small, 16);
+  EXPECT_GE(borders, 6) << "halted and active positions hardly met";
 }
 
 TEST(Network, PermutingABatchPermutesTheResults) {

@@ -20,7 +20,7 @@ inline ModelSpec tiny_spec(Halting halting, std::vector<int> units = {3, 4}) {
 
 /// Halting scores spread over (0, 1) instead of starting near sigmoid(-3), so that positions halt
 /// everywhere in a block; norms with random scales, shifts and statistics.
-inline train::Network random_network(const ModelSpec& spec, uint64_t seed) {
+inline std::vector<Weight> random_weights(const ModelSpec& spec, uint64_t seed) {
   auto weights = initial_weights(
       spec, {.seed = seed, .halting_bias = -1.5, .halting_scale = spec.halting_norm ? 0.4 : 0.1});
   Random random(seed + 1);
@@ -33,7 +33,11 @@ inline train::Network random_network(const ModelSpec& spec, uint64_t seed) {
       if (weight.info.role == WeightRole::kLinearBias) value = float(random.normal());
     }
   }
-  return train::make_network(spec, weights);
+  return weights;
+}
+
+inline train::Network random_network(const ModelSpec& spec, uint64_t seed) {
+  return train::make_network(spec, random_weights(spec, seed));
 }
 
 inline torch::Tensor random_images(int64_t count, int64_t height, int64_t width, uint64_t seed) {

@@ -1,0 +1,33 @@
+// Many ponder cost maps at a glance: each over its photograph, all in the colours of one scale.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/map.h"
+#include "io/image.h"
+
+namespace sact::report {
+
+class PonderSheet {
+ public:
+  /// `caption` stands under the picture; it may have several lines. The photograph is shrunk to its
+  /// cell at once: a sheet of many large photographs does not hold them all in memory.
+  void add(const io::Image& photo, Map ponder_cost, std::string caption);
+
+  size_t size() const { return cells_.size(); }
+
+  /// The maps over their photographs in rows of `columns`, with one colour bar for all of them. At
+  /// least one must have been added.
+  io::Image draw(int columns) const;
+
+ private:
+  struct Cell {
+    io::Image photo;
+    Map ponder_cost;
+    std::string caption;
+  };
+  std::vector<Cell> cells_;
+};
+
+}  // namespace sact::report
