@@ -100,6 +100,7 @@ int run(EvalOptions& options) {
   catch_interrupts();
   options.request.interrupted = was_interrupted;
   const auto outcomes = torch_plugin().evaluate(model, options.request);
+  if (outcomes.empty()) return 0;  // another process has them
   const report::Table table = outcome_table(model.spec(), outcomes);
   if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(table));
   if (!options.plot.empty()) write_file_atomically(options.plot, accuracy_plots(outcomes));

@@ -27,24 +27,27 @@ void EpochSums::add(const torch::Tensor& loss, const torch::Tensor& entropy,
   most_units_ = torch::maximum(most_units_, torch::stack(largest).to(torch::kFloat32));
 }
 
-void EpochSums::store(Progression& progression) const {
-  const torch::Tensor host = sums_.cpu();
+void EpochSums::store(Progression& progression, Processes& processes) const {
+  torch::Tensor sums = sums_.clone(), most_units = most_units_.clone();
+  processes.sum(sums);
+  processes.maximum(most_units);
+  const torch::Tensor host = sums.cpu();
   progression.loss_sum = host[0].item<double>();
   progression.entropy_sum = host[1].item<double>();
   progression.correct = host[2].item<double>();
   progression.most_units.clear();
-  const torch::Tensor units = most_units_.cpu();
+  const torch::Tensor units = most_units.cpu();
   for (int64_t i = 0; i < units.numel(); ++i) {
     progression.most_units.push_back(units[i].item<double>());
   }
 }
 
-bool EpochSums::finite() const {
-  return std::isfinite(sums_[0].item<double>());
+bool EpochSums::finite(Processes& processes) const {
+  return !processes.any(!std::isfinite(sums_[0].item<double>()));
 }
 
 TrainingStep::TrainingStep(Network network, Sgd& sgd, StepOptions options)
-    : network_(std::move(network)), sgd_(sgd), options_(options) {}
+    : network_(std::move(network)), sgd_(sgd), options_(std::move(options)) {}
 
 void TrainingStep::run(const torch::Tensor& images, const torch::Tensor& labels, double rate,
                        EpochSums& sums) {
@@ -61,6 +64,7 @@ void TrainingStep::run(const torch::Tensor& images, const torch::Tensor& labels,
   torch::Tensor loss = entropy;
   if (network_->spec().adaptive()) loss = loss + options_.tau * ponder_penalty(output);
   loss.backward();
+  if (options_.after_backward) options_.after_backward();
   sgd_.step(rate);
   sums.add(loss.detach(), entropy.detach(), logits.detach().argmax(1).eq(labels).sum(),
            labels.size(0), output);

@@ -3,8 +3,11 @@
 
 #include <torch/torch.h>
 
+#include <functional>
+
 #include "train/checkpoint.h"
 #include "train/network.h"
+#include "train/processes.h"
 #include "train/sgd.h"
 
 namespace sact::train {
@@ -17,9 +20,10 @@ class EpochSums {
   /// Adds a batch: its mean losses, its correct answers, and the largest N of each block.
   void add(const torch::Tensor& loss, const torch::Tensor& entropy, const torch::Tensor& correct,
            int64_t count, const NetworkOutput& output);
-  /// Waits for the device.
-  void store(Progression& progression) const;
-  bool finite() const;
+  /// The sums of all processes. Waits for them and for the device.
+  void store(Progression& progression, Processes& processes) const;
+  /// Whether all losses of all processes are finite; likewise.
+  bool finite(Processes& processes) const;
 
  private:
   torch::Tensor sums_;        // float64: loss, cross-entropy, correct
@@ -30,6 +34,8 @@ struct StepOptions {
   double label_smoothing = 0;
   double tau = 0;
   bool bf16 = false;
+  /// Called when the gradients are there and before they are used: several processes average them.
+  std::function<void()> after_backward = {};
 };
 
 class TrainingStep {
