@@ -20,6 +20,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/threads.h"
 
 namespace sact::train {
@@ -37,7 +38,9 @@ using Backend = c10d::ProcessGroup;
 std::string first_line(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   std::string text = torch_error ? torch_error->what_without_backtrace() : error.what();
-  return printable(text.substr(0, text.find('\n')), 200);
+  text = text.substr(0, text.find('\n'));
+  while (text.ends_with('.') || text.ends_with(' ')) text.pop_back();
+  return printable(text, 200);
 }
 
 class Environment {
@@ -241,6 +244,7 @@ Processes Processes::from_environment(torch::Device device) {
   Processes processes(device);
   if (place.size == 1) return processes;
   processes.place_ = place;
+  if (!processes.first() && log_level() == LogLevel::kInfo) set_log_level(LogLevel::kWarning);
   if (device.is_cuda()) processes.device_ = own_gpu(place);
   processes.group_ = std::make_unique<Group>(place, processes.device_);
   processes.barrier();  // NCCL connects at the first exchange

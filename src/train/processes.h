@@ -33,7 +33,7 @@ class Processes {
   /// Alone, on this device.
   explicit Processes(torch::Device device = torch::kCPU);
   /// Joins the others that the environment names, after waiting for all of them. On CUDA each
-  /// process of a machine takes a GPU of its own.
+  /// process of a machine takes a GPU of its own. All but the first log warnings only.
   static Processes from_environment(torch::Device device);
   ~Processes();
   Processes(Processes&&) noexcept;

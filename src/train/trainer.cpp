@@ -78,8 +78,6 @@ Trainer::Trainer(const TrainOptions& options)
       device_(processes_.device()) {
   if (processes_.first()) {
     folder_ = std::make_unique<RunFolder>(options.run, options_.settings);
-  } else if (log_level() == LogLevel::kInfo) {
-    set_log_level(LogLevel::kWarning);
   }
   at::set_num_threads(processes_.threads(options.threads));
   bf16_ = settings_.precision == "bf16";
