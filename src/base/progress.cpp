@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "base/log.h"
 #include "base/text.h"
 
 namespace sact {
@@ -36,7 +37,7 @@ Progress::Progress(std::string label, int64_t total, std::string unit)
     : label_(std::move(label)),
       unit_(std::move(unit)),
       total_(total),
-      shown_(isatty(STDERR_FILENO) == 1),
+      shown_(isatty(STDERR_FILENO) == 1 && log_level() >= LogLevel::kInfo),
       start_(std::chrono::steady_clock::now()),
       drawn_(start_) {}
 

@@ -67,6 +67,7 @@ int run(EvalOptions& options) {
   options.request.sizes = parse_sizes(options.sizes);
   const EvalResult result = evaluate_model(model, options.request, options.common);
   const std::vector<EvalOutcome>& outcomes = result.sizes;
+  if (outcomes.empty()) return 0;  // another process has them
   const report::Table table = outcome_table(model.spec(), outcomes);
   if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(table));
   if (!options.plot.empty()) write_file_atomically(options.plot, accuracy_plots(outcomes));

@@ -32,6 +32,10 @@ const train::TorchPlugin* find_torch_plugin() {
   // seen. They shall go to sleep after microseconds; OpenMP reads this when the library brings it
   // in.
   ::setenv("GOMP_SPINCOUNT", "2000", /*overwrite=*/0);
+  // Processes that look for each other: LibTorch logs every try; sact says in one line what is
+  // wrong.
+  ::setenv("GLOG_minloglevel", "3", /*overwrite=*/0);
+  ::setenv("TORCH_CPP_LOG_LEVEL", "FATAL", /*overwrite=*/0);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) fail("LibTorch cannot be loaded: {}", printable(::dlerror(), 300));
   auto* entry =

@@ -37,6 +37,8 @@ int run(const TrainCommandOptions& options) {
   catch_interrupts();
   request.interrupted = was_interrupted;
   const train::TrainOutcome outcome = plugin.train(request);
+  const int status = outcome.finished ? 0 : kInterrupted;
+  if (!outcome.first) return status;
   if (options.common.json) {
     print_json({{"run", options.run},
                 {"finished", outcome.finished},
@@ -56,7 +58,7 @@ int run(const TrainCommandOptions& options) {
   } else {
     print(fmt::format("stopped at step {}; run the same command to go on", outcome.steps));
   }
-  return outcome.finished ? 0 : kInterrupted;
+  return status;
 }
 
 }  // namespace

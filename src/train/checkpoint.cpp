@@ -15,26 +15,6 @@ using io::Json;
 constexpr const char* kKey = "sact_checkpoint";
 constexpr const char* kComplete = "complete";
 
-/// All tensors of a run by name: weights, moving averages and momentum.
-std::vector<std::pair<std::string, torch::Tensor>> run_tensors(Network network, const Sgd& sgd) {
-  std::vector<std::pair<std::string, torch::Tensor>> tensors;
-  for (auto& item : network->named_parameters())
-    tensors.emplace_back("model/" + item.key(), item.value());
-  for (auto& item : network->named_buffers()) {
-    if (item.value().is_floating_point()) tensors.emplace_back("model/" + item.key(), item.value());
-  }
-  for (auto& item : sgd.state()) tensors.emplace_back("momentum/" + item.key(), item.value());
-  return tensors;
-}
-
-Json to_json(const Progression& p) {
-  return {{"epoch", p.epoch},       {"position", p.position},
-          {"step", p.step},         {"best_accuracy", p.best_accuracy},
-          {"loss_sum", p.loss_sum}, {"entropy_sum", p.entropy_sum},
-          {"correct", p.correct},   {"images", p.images},
-          {"seconds", p.seconds},   {"most_units", p.most_units}};
-}
-
 Json checkpoint_json(const io::SafetensorsFile& file) {
   const auto found = file.metadata().find(kKey);
   if (found == file.metadata().end())
@@ -48,6 +28,52 @@ Json checkpoint_json(const io::SafetensorsFile& file) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, torch::Tensor>> run_tensors(Network network, const Sgd& sgd) {
+  std::vector<std::pair<std::string, torch::Tensor>> tensors;
+  for (auto& item : network->named_parameters())
+    tensors.emplace_back("model/" + item.key(), item.value());
+  for (auto& item : network->named_buffers()) {
+    if (item.value().is_floating_point()) tensors.emplace_back("model/" + item.key(), item.value());
+  }
+  for (auto& item : sgd.state()) tensors.emplace_back("momentum/" + item.key(), item.value());
+  return tensors;
+}
+
+std::string to_json(const Progression& p) {
+  return io::dump_json({{"epoch", p.epoch},
+                        {"position", p.position},
+                        {"step", p.step},
+                        {"best_accuracy", p.best_accuracy},
+                        {"workers", p.workers},
+                        {"loss_sum", p.loss_sum},
+                        {"entropy_sum", p.entropy_sum},
+                        {"correct", p.correct},
+                        {"images", p.images},
+                        {"seconds", p.seconds},
+                        {"most_units", p.most_units}});
+}
+
+Progression progression_from_json(const std::string& json, const std::string& name) {
+  try {
+    const Json p = Json::parse(json);
+    Progression progression;
+    progression.epoch = p.at("epoch");
+    progression.position = p.at("position");
+    progression.step = p.at("step");
+    progression.best_accuracy = p.at("best_accuracy");
+    progression.workers = p.value("workers", 1);
+    progression.loss_sum = p.at("loss_sum");
+    progression.entropy_sum = p.at("entropy_sum");
+    progression.correct = p.at("correct");
+    progression.images = p.at("images");
+    progression.seconds = p.at("seconds");
+    progression.most_units = p.at("most_units").get<std::vector<double>>();
+    return progression;
+  } catch (const Json::exception&) {
+    fail("{}: its record of progress is damaged", name);
+  }
+}
+
 void save_checkpoint(const std::filesystem::path& path, Network network, const Sgd& sgd,
                      const Progression& progression, const std::string& settings_json) {
   std::vector<torch::Tensor> kept;
@@ -60,7 +86,7 @@ void save_checkpoint(const std::filesystem::path& path, Network network, const S
                         std::as_bytes(std::span(host.data_ptr<float>(), size_t(host.numel())))}});
   }
   const Json json = {{"settings", Json::parse(settings_json)},
-                     {"progression", to_json(progression)},
+                     {"progression", Json::parse(to_json(progression))},
                      {"mark", kComplete}};
   io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
 }
@@ -81,23 +107,8 @@ Progression load_checkpoint(const std::filesystem::path& path, Network network, 
     std::memcpy(host.data_ptr<float>(), values.data(), values.size() * sizeof(float));
     tensor.copy_(host);
   }
-  try {
-    const Json& p = json.at("progression");
-    Progression progression;
-    progression.epoch = p.at("epoch");
-    progression.position = p.at("position");
-    progression.step = p.at("step");
-    progression.best_accuracy = p.at("best_accuracy");
-    progression.loss_sum = p.at("loss_sum");
-    progression.entropy_sum = p.at("entropy_sum");
-    progression.correct = p.at("correct");
-    progression.images = p.at("images");
-    progression.seconds = p.at("seconds");
-    progression.most_units = p.at("most_units").get<std::vector<double>>();
-    return progression;
-  } catch (const Json::exception&) {
-    fail("{}: its record of progress is damaged", path.string());
-  }
+  const auto progression = json.find("progression");
+  return progression_from_json(progression == json.end() ? "" : progression->dump(), path.string());
 }
 
 }  // namespace sact::train

@@ -17,10 +17,18 @@ struct Progression {
   int64_t position = 0;  // images of it that are done
   int64_t step = 0;      // steps since the start
   double best_accuracy = -1;
+  int workers = 1;  // processes that train
   // Sums over the epoch under way, for its line in the log.
   double loss_sum = 0, entropy_sum = 0, correct = 0, images = 0, seconds = 0;
   std::vector<double> most_units;  // of each block: largest N that any position has reached
 };
+
+std::string to_json(const Progression& progression);
+/// Throws sact::Error, naming the file, when a number is missing.
+Progression progression_from_json(const std::string& json, const std::string& name);
+
+/// All tensors of a run by name: weights, moving averages and momentum.
+std::vector<std::pair<std::string, torch::Tensor>> run_tensors(Network network, const Sgd& sgd);
 
 /// Weights, momentum and progression in one safetensors file, which appears whole or not at all and
 /// carries a mark of completeness.

@@ -12,30 +12,57 @@
 namespace sact::train {
 
 void Moments::add(double value) {
-  ++count_;
-  sum_ += value;
-  squares_ += value * value;
+  sums_[0] += 1;
+  sums_[1] += value;
+  sums_[2] += value * value;
 }
 
 MeanAndDeviation Moments::result() const {
-  if (count_ == 0) return {};
-  const double mean = sum_ / double(count_);
-  return {mean, std::sqrt(std::max(0.0, squares_ / double(count_) - mean * mean))};
+  const auto [count, sum, squares] = sums_;
+  if (count == 0) return {};
+  const double mean = sum / count;
+  return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean))};
 }
 
-Evaluation evaluate(Network network, Feeder& feeder, Size size, int batch_size, bool bf16,
-                    const std::function<bool()>& interrupted) {
+namespace {
+
+/// Adds up the counts and moments of all processes.
+void join(Processes& processes, Evaluation& result, const std::vector<Moments*>& moments) {
+  if (processes.alone()) return;
+  // Counts stay exact: they are far below 2^53.
+  std::vector<double> values = {double(result.images), double(result.correct),
+                                double(result.correct5)};
+  for (Moments* item : moments) {
+    values.insert(values.end(), item->sums().begin(), item->sums().end());
+  }
+  torch::Tensor sums = torch::tensor(values, torch::kFloat64).to(processes.device());
+  processes.sum(sums);
+  sums = sums.cpu();
+  const double* next = sums.data_ptr<double>();
+  for (int64_t* count : {&result.images, &result.correct, &result.correct5}) {
+    *count = int64_t(*next++);
+  }
+  for (Moments* item : moments) {
+    for (double& sum : item->sums()) sum = *next++;
+  }
+}
+
+}  // namespace
+
+Evaluation evaluate(Network network, Feeder& feeder, Processes& processes, Size size,
+                    int batch_size, bool bf16, const std::function<bool()>& interrupted) {
   torch::NoGradGuard no_grad;
   const bool was_training = network->is_training();
   network->eval();
   const ModelSpec& spec = network->spec();
   const auto start = std::chrono::steady_clock::now();
-  const int64_t count = feeder.dataset().size();
-  Progress progress("evaluating", count, "images");
+  const auto shard = data::evaluation_shard(data::epoch_order(feeder.dataset().size(), 0, 0, false),
+                                            processes.rank(), processes.size());
+  Progress progress("evaluating", int64_t(shard.size()), "images");
   Evaluation result;
   Moments flops;
   std::vector<Moments> units(size_t(spec.blocks())), ponder(size_t(spec.blocks()));
-  const auto pass = feeder.pass(data::epoch_order(count, 0, 0, false), batch_size, 0, false);
+  const auto pass = feeder.pass(shard, batch_size, 0, false);
   DeviceBatch batch;
   while (pass->next(batch)) {
     if (interrupted && interrupted()) fail("the evaluation was interrupted");
@@ -65,9 +92,14 @@ Evaluation evaluate(Network network, Feeder& feeder, Size size, int batch_size, 
   }
   progress.finish();
   if (was_training) network->train();
+  std::vector<Moments*> moments = {&flops};
+  for (auto* list : {&units, &ponder}) {
+    for (Moments& item : *list) moments.push_back(&item);
+  }
+  join(processes, result, moments);
   result.flops = flops.result();
-  for (const Moments& moments : units) result.units.push_back(moments.result());
-  for (const Moments& moments : ponder) result.ponder_cost.push_back(moments.result());
+  for (const Moments& item : units) result.units.push_back(item.result());
+  for (const Moments& item : ponder) result.ponder_cost.push_back(item.result());
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -1,12 +1,14 @@
 // Accuracy, FLOPs and units of a network over a data set.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "train/feeder.h"
 #include "train/network.h"
+#include "train/processes.h"
 
 namespace sact::train {
 
@@ -26,9 +28,11 @@ struct Evaluation {
   double recall5() const { return images ? double(correct5) / double(images) : 0; }
 };
 
-/// Runs the network over every readable image. `interrupted` is asked between batches.
-Evaluation evaluate(Network network, Feeder& feeder, Size size, int batch, bool bf16,
-                    const std::function<bool()>& interrupted = {});
+/// Runs the network over every readable image. `interrupted` is asked between batches. Several
+/// processes share the images, each of them taken by exactly one, and all get the whole result.
+/// They need not keep step: nothing is exchanged before each is through with its images.
+Evaluation evaluate(Network network, Feeder& feeder, Processes& processes, Size size, int batch,
+                    bool bf16, const std::function<bool()>& interrupted = {});
 
 /// Sums from which means and deviations over images are made; sums of shards can be added.
 class Moments {
@@ -36,9 +40,12 @@ class Moments {
   void add(double value);
   MeanAndDeviation result() const;
 
+  /// Count, sum and sum of squares: what is added when shards are.
+  static constexpr int64_t kSums = 3;
+  std::array<double, kSums>& sums() { return sums_; }
+
  private:
-  int64_t count_ = 0;
-  double sum_ = 0, squares_ = 0;
+  std::array<double, kSums> sums_ = {};
 };
 
 }  // namespace sact::train

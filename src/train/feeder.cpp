@@ -139,6 +139,7 @@ std::unique_ptr<Pass> Feeder::pass(std::vector<int64_t> order, int batch, int64_
 
 int suitable_storage_size(const data::Dataset& dataset, int size, double crop) {
   constexpr int64_t kLooked = 16;
+  constexpr int kKept = 512;  // a side that need not be reduced to save memory
   const int enough = int(std::ceil(size / crop));
   int common = 0;
   for (int64_t i = 0; i < std::min(dataset.size(), kLooked); ++i) {
@@ -149,7 +150,7 @@ int suitable_storage_size(const data::Dataset& dataset, int size, double crop) {
     } catch (const Error&) {  // an unreadable image says nothing about the others
     }
   }
-  return common >= 32 && common <= 2 * enough ? common : enough;
+  return common >= 32 && common <= std::max(2 * enough, kKept) ? common : enough;
 }
 
 }  // namespace sact::train

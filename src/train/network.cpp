@@ -15,7 +15,6 @@ torch::nn::Conv2d convolution(int in, int out, int kernel, int stride = 1) {
       torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-template <typename Norm>
 Norm batch_norm(const ModelSpec& spec, int channels) {
   return Norm(torch::nn::BatchNormOptions(channels).eps(spec.norm_epsilon).momentum(kNormMomentum));
 }
@@ -30,27 +29,18 @@ HaltingScoreImpl::HaltingScoreImpl(const ModelSpec& spec, int channels) : tile_(
   if (spec.halting == Halting::kSact) {
     local_ = register_module("local", convolution(channels, 1, 3));
     if (spec.halting_norm) {
-      local_norm_ =
-          register_module("local_norm", batch_norm<torch::nn::BatchNorm2d>(spec, channels));
+      local_norm_ = register_module("local_norm", batch_norm(spec, channels));
     }
   }
   global_ = register_module("global", torch::nn::Linear(channels, 1));
   if (spec.halting_norm) {
-    global_norm_ =
-        register_module("global_norm", batch_norm<torch::nn::BatchNorm1d>(spec, channels));
+    global_norm_ = register_module("global_norm", batch_norm(spec, channels));
   }
 }
 
 torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
   torch::Tensor pooled = x.mean({2, 3});
-  if (global_norm_) {
-    // One image has no batch statistics; it is normalised by the moving averages, as in inference.
-    const bool use_batch = is_training() && pooled.size(0) > 1;
-    pooled = torch::batch_norm(pooled, global_norm_->weight, global_norm_->bias,
-                               global_norm_->running_mean, global_norm_->running_var, use_batch,
-                               global_norm_->options.momentum().value(),
-                               global_norm_->options.eps(), true);
-  }
+  if (global_norm_) pooled = global_norm_(pooled);
   torch::Tensor score = global_(pooled).view({-1, 1, 1, 1});
   if (local_) score = score + local_(local_norm_ ? local_norm_(x) : x);
   score = torch::sigmoid(at_least_float32(score));
@@ -79,7 +69,7 @@ ResidualUnitImpl::ResidualUnitImpl(const ModelSpec& spec, int block, int unit) {
   const int out = spec.block_channels(block);
   const int in = unit == 0 ? spec.block_input_channels(block) : out;
   const int stride = spec.unit_stride(block, unit);
-  auto norm = [&](int channels) { return batch_norm<torch::nn::BatchNorm2d>(spec, channels); };
+  auto norm = [&](int channels) { return batch_norm(spec, channels); };
   if (unit == 0) {
     shortcut_ = convolution(in, out, 1, stride);
     register_module("downsample", Namespace())->register_module("conv", shortcut_);
@@ -131,15 +121,21 @@ NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
     }
   }
   const int features = spec_.block_channels(spec_.blocks() - 1);
-  norm_ = register_module("norm", batch_norm<torch::nn::BatchNorm2d>(spec_, features));
+  norm_ = register_module("norm", batch_norm(spec_, features));
   classifier_ = torch::nn::Linear(features, spec_.classes);
   register_module("head", Namespace())->register_module("fc", classifier_);
 }
 
 void NetworkImpl::set_norm_decay(double decay) {
   for (auto& module : modules()) {
-    if (auto* norm = module->as<torch::nn::BatchNorm2dImpl>()) norm->options.momentum(1 - decay);
-    if (auto* norm = module->as<torch::nn::BatchNorm1dImpl>()) norm->options.momentum(1 - decay);
+    if (auto* norm = module->as<NormImpl>()) norm->options.momentum(1 - decay);
+  }
+}
+
+void NetworkImpl::synchronise_norms(Processes& processes) {
+  joined_norms_ = true;
+  for (auto& module : modules()) {
+    if (auto* norm = module->as<NormImpl>()) norm->synchronise(&processes);
   }
 }
 
@@ -169,7 +165,10 @@ torch::Tensor NetworkImpl::run_plain_block(int block, torch::Tensor x, BlockOutp
 torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
                                               const ForwardOptions& options, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
-  const bool early_exit = options.early_exit.value_or(!is_training());
+  // In training with joined norms no worker may leave earlier than another: they would wait for its
+  // sums. In inference nothing inside the network is exchanged, and each leaves as it likes.
+  const bool early_exit =
+      options.early_exit.value_or(!is_training()) && !(is_training() && joined_norms_);
   x = units[0]->forward(x);
   if (fuses(block, x, options)) return run_fused_block(block, x, output);
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);
@@ -201,9 +200,10 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
 
 bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const {
   const auto& units = blocks_[size_t(block)];
-  return use_fused_blocks_ && !options.distribution && !options.early_exit.value_or(false) &&
-         is_training() && torch::GradMode::is_enabled() && units.size() > 1 &&
-         units[0]->halting().can_be_fused() && FusedBlock::suits(x, int(units.size()));
+  return use_fused_blocks_ && !joined_norms_ && !options.distribution &&
+         !options.early_exit.value_or(false) && is_training() && torch::GradMode::is_enabled() &&
+         units.size() > 1 && units[0]->halting().can_be_fused() &&
+         FusedBlock::suits(x, int(units.size()));
 }
 
 torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {

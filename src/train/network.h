@@ -9,6 +9,7 @@
 #include "model/spec.h"
 #include "train/fused_block.h"
 #include "train/halting_torch.h"
+#include "train/norm.h"
 
 namespace sact::train {
 
@@ -27,8 +28,7 @@ class HaltingScoreImpl : public torch::nn::Module {
   int tile_;
   torch::nn::Conv2d local_{nullptr};
   torch::nn::Linear global_{nullptr};
-  torch::nn::BatchNorm2d local_norm_{nullptr};
-  torch::nn::BatchNorm1d global_norm_{nullptr};
+  Norm local_norm_{nullptr}, global_norm_{nullptr};
 };
 TORCH_MODULE(HaltingScore);
 
@@ -50,7 +50,7 @@ class ResidualUnitImpl : public torch::nn::Module {
   torch::Tensor residual(const torch::Tensor& preactivated);
   torch::Tensor preactivate(const torch::Tensor& x) { return torch::relu(norm1_(x)); }
 
-  torch::nn::BatchNorm2d norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};
+  Norm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};
   torch::nn::Conv2d conv1_{nullptr}, conv2_{nullptr}, conv3_{nullptr}, shortcut_{nullptr};
   HaltingScore halting_{nullptr};
 };
@@ -91,6 +91,9 @@ class NetworkImpl : public torch::nn::Module {
   /// otherwise. The numbers differ by rounding.
   void use_fused_blocks(bool use) { use_fused_blocks_ = use; }
 
+  /// Statistics of all norms over the joined batch of all processes; see NormImpl::synchronise().
+  void synchronise_norms(Processes& processes);
+
  private:
   torch::Tensor run_plain_block(int block, torch::Tensor x, BlockOutput& output);
   torch::Tensor run_adaptive_block(int block, torch::Tensor x, const ForwardOptions& options,
@@ -100,9 +103,10 @@ class NetworkImpl : public torch::nn::Module {
 
   ModelSpec spec_;
   bool use_fused_blocks_ = true;
+  bool joined_norms_ = false;
   torch::nn::Conv2d stem_{nullptr};
   std::vector<std::vector<ResidualUnit>> blocks_;
-  torch::nn::BatchNorm2d norm_{nullptr};
+  Norm norm_{nullptr};
   torch::nn::Linear classifier_{nullptr};
 };
 TORCH_MODULE(Network);

@@ -1,7 +1,6 @@
 #include "train/plugin.h"
 
 #include "base/file.h"
-#include "base/threads.h"
 #include "data/open.h"
 #include "train/device.h"
 #include "train/network_weights.h"
@@ -27,8 +26,8 @@ TrainOutcome train_request(const TrainRequest& request) {
   options.threads = request.threads;
   options.interrupted = request.interrupted;
   const TrainResult result = train(options);
-  return {result.finished,        result.epochs,        result.steps,          result.seconds,
-          result.last.accuracy(), result.best_accuracy, result.last.flops.mean};
+  return {result.first,   result.finished,        result.epochs,        result.steps,
+          result.seconds, result.last.accuracy(), result.best_accuracy, result.last.flops.mean};
 }
 
 MeanStd plain(const MeanAndDeviation& value) {
@@ -36,8 +35,9 @@ MeanStd plain(const MeanAndDeviation& value) {
 }
 
 std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvalRequest& request) {
-  at::set_num_threads(thread_count(request.threads));
-  const torch::Device device = device_from_name(request.device);
+  Processes processes = Processes::from_environment(device_from_name(request.device));
+  const torch::Device device = processes.device();
+  at::set_num_threads(processes.threads(request.threads));
   use_full_precision();
   data::OpenOptions open;
   open.class_names = request.class_names;
@@ -45,19 +45,18 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvalReque
   Network network = load_network(file);
   network->to(device);
   if (device.is_cuda()) to_channels_last(*network);
-  int largest = 0;
-  for (const Size& size : request.sizes) largest = std::max({largest, size.height, size.width});
-  FeederOptions feed;
-  feed.storage_size = suitable_storage_size(*dataset, largest, file.spec().input.crop);
-  feed.cache = request.sizes.size() > 1;
-  feed.workers = request.workers;
-  feed.device = device;
-  feed.interrupted = request.interrupted;
-  Feeder feeder(*dataset, feed);
   std::vector<EvalOutcome> outcomes;
   for (const Size& size : request.sizes) {
-    const Evaluation result =
-        evaluate(network, feeder, size, request.batch, request.bf16, request.interrupted);
+    // Images are decoded anew for every size, so that a result does not depend on the others.
+    FeederOptions feed;
+    feed.storage_size =
+        suitable_storage_size(*dataset, std::max(size.height, size.width), file.spec().input.crop);
+    feed.workers = processes.threads(request.workers);
+    feed.device = device;
+    feed.interrupted = request.interrupted;
+    Feeder feeder(*dataset, feed);
+    const Evaluation result = evaluate(network, feeder, processes, size, request.batch,
+                                       request.bf16, request.interrupted);
     EvalOutcome outcome{size,
                         result.images,
                         result.accuracy(),
@@ -70,6 +69,7 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvalReque
     for (const auto& cost : result.ponder_cost) outcome.ponder_cost.push_back(plain(cost));
     outcomes.push_back(std::move(outcome));
   }
+  if (!processes.first()) outcomes.clear();
   return outcomes;
 }
 

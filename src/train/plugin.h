@@ -37,6 +37,7 @@ struct TrainRequest {
 };
 
 struct TrainOutcome {
+  bool first = true;      // whether this process is the one that speaks for all
   bool finished = false;  // false: interrupted; the same call goes on
   int64_t epochs = 0, steps = 0;
   double seconds = 0, accuracy = 0, best_accuracy = 0, flops = 0;
@@ -59,6 +60,7 @@ struct TorchPlugin {
   TrainOutcome (*train)(const TrainRequest& request);
   /// The settings of training with their defaults, for --help.
   std::string (*settings_help)();
+  /// Empty in all but the first of several processes.
   std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const EvalRequest& request);
 };
 

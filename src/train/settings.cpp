@@ -41,7 +41,7 @@ void for_each(Settings& s, Visit&& visit) {
   visit("halting_scale", s.halting_scale, defines, "deviation of initial halting weights");
   visit("tau", s.tau, defines, "weight of the ponder cost in the loss");
   visit("epochs", s.epochs, defines, "passes over the training set");
-  visit("batch", s.batch, defines, "images in a step");
+  visit("batch", s.batch, defines, "images in a step, of each process");
   visit("rate", s.rate, defines, "learning rate");
   visit("schedule", s.schedule, defines, "step or cosine");
   visit("step_epochs", s.step_epochs, defines, "step schedule: epochs between drops");
@@ -52,6 +52,7 @@ void for_each(Settings& s, Visit&& visit) {
   visit("decay_norms", s.decay_norms, defines, "weight decay also on norms and biases");
   visit("label_smoothing", s.label_smoothing, defines, "share of the label given to all classes");
   visit("clip_norm", s.clip_norm, defines, "largest norm of the gradient; 0: no limit");
+  visit("sync_norms", s.sync_norms, defines, "norm statistics over all processes, not in each");
   visit("precision", s.precision, defines, "fp32 or bf16 (CUDA)");
   visit("seed", s.seed, defines, "seed of weights, order and augmentation");
   visit("size", s.size, defines, "side of training images");
@@ -240,12 +241,13 @@ std::string settings_help() {
   return text;
 }
 
-std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked) {
+std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked,
+                                     bool all) {
   const Json before = Json::parse(to_json(run)), after = Json::parse(to_json(asked));
   std::vector<std::string> list;
   TrainSettings copy = run;
   for_each(copy, [&](const char* key, auto&, Kind kind, const char*) {
-    if (kind == Kind::kDefines && before[key] != after[key]) {
+    if ((all || kind == Kind::kDefines) && before[key] != after[key]) {
       list.push_back(
           fmt::format("{}: {} -> {}", key, io::dump_json(before[key]), io::dump_json(after[key])));
     }

@@ -42,6 +42,7 @@ struct TrainSettings {
   bool decay_norms = true;
   double label_smoothing = 0;
   double clip_norm = 0;
+  bool sync_norms = false;
   std::string precision = "fp32";
   int64_t seed = 0;
 
@@ -85,7 +86,8 @@ void set_from_text(TrainSettings& settings, const std::string& assignment);
 std::string settings_help();
 
 /// "epochs: 40 -> 50" for every key in which the two differ, leaving out those that may change
-/// between a run and its resumption (how it runs, not what is computed).
-std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked);
+/// between a run and its resumption (how it runs, not what is computed) unless `all` is wanted.
+std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked,
+                                     bool all = false);
 
 }  // namespace sact::train

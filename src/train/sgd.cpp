@@ -17,11 +17,8 @@ Sgd::Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions o
 
 double Sgd::step(double rate) {
   torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> gradients, decayed_gradients;
-  for (torch::Tensor& parameter : parameters_) {
-    if (!parameter.grad().defined()) parameter.mutable_grad() = torch::zeros_like(parameter);
-    gradients.push_back(parameter.grad());
-  }
+  const std::vector<torch::Tensor> gradients = this->gradients();
+  std::vector<torch::Tensor> decayed_gradients;
   double norm = -1;
   if (options_.clip_norm > 0) {
     const std::vector<torch::Tensor> norms = at::_foreach_norm(gradients, 2);
@@ -36,6 +33,17 @@ double Sgd::step(double rate) {
   at::_foreach_add_(velocities_, gradients, 1);
   at::_foreach_add_(parameters_, velocities_, -rate);
   return norm;
+}
+
+std::vector<torch::Tensor> Sgd::gradients() {
+  std::vector<torch::Tensor> gradients;
+  for (torch::Tensor& parameter : parameters_) {
+    if (!parameter.grad().defined()) {
+      parameter.mutable_grad() = torch::zeros_like(parameter).detach();
+    }
+    gradients.push_back(parameter.grad());
+  }
+  return gradients;
 }
 
 void Sgd::zero_gradients() {

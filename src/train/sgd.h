@@ -26,6 +26,9 @@ class Sgd {
   double step(double rate);
   void zero_gradients();
 
+  /// The gradients of all parameters; one that has none gets zeros.
+  std::vector<torch::Tensor> gradients();
+
   /// Momentum buffers by parameter name, for checkpoints. They start at zero.
   torch::OrderedDict<std::string, torch::Tensor> state() const;
 

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "base/threads.h"
 #include "data/memory.h"
 #include "data/open.h"
 #include "data/order.h"
@@ -17,6 +16,7 @@
 #include "train/device.h"
 #include "train/network_weights.h"
 #include "train/precision.h"
+#include "train/processes.h"
 #include "train/run_folder.h"
 #include "train/schedule.h"
 #include "train/training_step.h"
@@ -36,18 +36,24 @@ class Trainer {
   TrainResult run();
 
  private:
+  void compare_with_others();
   void prepare_network();
+  void resume_or_start(const ModelSpec& spec);
+  void exchange_gradients();
   bool run_epoch();
   void train_step(const DeviceBatch& batch, EpochSums& sums);
   void finish_epoch(TrainResult& result);
-  void check_finite(const EpochSums& sums) const;
+  void check_finite(const EpochSums& sums);
   void checkpoint();
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }
+  /// Images of a step in all processes together.
+  int64_t step_images() const { return int64_t(settings_.batch) * processes_.size(); }
 
   TrainOptions options_;
   const TrainSettings& settings_;
+  Processes processes_;
   torch::Device device_;
-  RunFolder folder_;
+  std::unique_ptr<RunFolder> folder_;  // in the first process only
   std::unique_ptr<data::Dataset> train_set_, val_set_;
   std::unique_ptr<Feeder> train_feeder_, val_feeder_;
   Network network_{nullptr};
@@ -56,19 +62,24 @@ class Trainer {
   Progression progression_;
   int64_t steps_per_epoch_ = 0;
   bool bf16_ = false;
+  Clock::time_point saved_;           // when the last checkpoint was written
+  bool stop_ = false, save_ = false;  // what all have agreed to do after the step under way
 };
 
-bool decoded_set_fits(const data::Dataset& a, const data::Dataset& b, int side) {
-  const double bytes = double(a.size() + b.size()) * 3 * side * side;
+bool decoded_set_fits(const data::Dataset& a, const data::Dataset& b, int side, int processes) {
+  const double bytes = double(a.size() + b.size()) * 3 * side * side * processes;
   return bytes < 0.5 * double(data::available_memory());
 }
 
 Trainer::Trainer(const TrainOptions& options)
     : options_(options),
       settings_(options_.settings),
-      device_(device_from_name(options.device)),
-      folder_(options.run, options_.settings) {
-  at::set_num_threads(thread_count(options.threads));
+      processes_(Processes::from_environment(device_from_name(options.device))),
+      device_(processes_.device()) {
+  if (processes_.first()) {
+    folder_ = std::make_unique<RunFolder>(options.run, options_.settings);
+  }
+  at::set_num_threads(processes_.threads(options.threads));
   bf16_ = settings_.precision == "bf16";
   if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
   const data::OpenOptions open{settings_.class_names, settings_.boxes};
@@ -78,10 +89,13 @@ Trainer::Trainer(const TrainOptions& options)
     fail("{}: the training set has {} classes and the validation set {}", settings_.data,
          train_set_->classes(), val_set_->classes());
   }
-  steps_per_epoch_ = train_set_->size() / settings_.batch;
+  compare_with_others();
+  steps_per_epoch_ = train_set_->size() / step_images();
   if (steps_per_epoch_ == 0) {
     fail("setting 'batch': {} images do not fill one batch of {}", train_set_->size(),
-         settings_.batch);
+         processes_.alone()
+             ? fmt::format("{}", settings_.batch)
+             : fmt::format("{} in each of {} processes", settings_.batch, processes_.size()));
   }
   const InputSpec input;
   FeederOptions feed;
@@ -90,14 +104,39 @@ Trainer::Trainer(const TrainOptions& options)
                           : suitable_storage_size(*train_set_, settings_.size, input.crop);
   feed.cache =
       settings_.cache == "memory" ||
-      (settings_.cache == "auto" && decoded_set_fits(*train_set_, *val_set_, feed.storage_size));
-  feed.workers = settings_.workers;
+      (settings_.cache == "auto" &&
+       decoded_set_fits(*train_set_, *val_set_, feed.storage_size, processes_.local_size()));
+  feed.workers = processes_.threads(settings_.workers);
   feed.max_corrupt = settings_.max_corrupt;
   feed.device = device_;
   feed.interrupted = options_.interrupted;
   train_feeder_ = std::make_unique<Feeder>(*train_set_, feed);
   val_feeder_ = std::make_unique<Feeder>(*val_set_, feed);
   prepare_network();
+}
+
+/// Workers that disagree about what is trained would wait for each other, or learn nonsense.
+void Trainer::compare_with_others() {
+  const TrainSettings first =
+      settings_from_json(processes_.broadcast(to_json(settings_)), "the settings of worker 0");
+  auto differing = differences(first, settings_, /*all=*/true);
+  const std::string sizes = fmt::format("{} and {} images of {} classes", train_set_->size(),
+                                        val_set_->size(), train_set_->classes());
+  const std::string first_sizes = processes_.broadcast(sizes);
+  if (sizes != first_sizes) {
+    differing.push_back(fmt::format("its data set: {} -> {}", first_sizes, sizes));
+  }
+  if (!processes_.any(!differing.empty())) return;
+  if (differing.empty()) {
+    fail(
+        "worker {}: another worker was started with other settings or data than worker 0; its own "
+        "message says which",
+        processes_.rank());
+  }
+  fail(
+      "worker {} was started with other settings or data than worker 0 ({}); start all with the "
+      "same",
+      processes_.rank(), fmt::join(differing, "; "));
 }
 
 void Trainer::prepare_network() {
@@ -108,23 +147,63 @@ void Trainer::prepare_network() {
   initial.halting_bias = settings_.halting_bias;
   initial.halting_scale = settings_.halting_scale;
   network_ = make_network(spec, initial_weights(spec, initial));
-  if (!settings_.init.empty() && !folder_.has_checkpoint()) start_from(network_, settings_.init);
+  if (!settings_.init.empty()) start_from(network_, settings_.init);
   network_->to(device_);
   if (device_.is_cuda()) to_channels_last(*network_);
+  if (settings_.sync_norms) network_->synchronise_norms(processes_);
   network_->train();
   network_->set_norm_decay(settings_.norm_decay);
   sgd_ = std::make_unique<Sgd>(network_->named_parameters(),
                                SgdOptions{settings_.momentum, settings_.weight_decay,
                                           settings_.decay_norms, settings_.clip_norm});
-  step_ = std::make_unique<TrainingStep>(
-      network_, *sgd_,
-      StepOptions{settings_.label_smoothing, settings_.tau, bf16_, settings_.cuda_graph});
-  if (folder_.has_checkpoint()) {
-    progression_ = load_checkpoint(folder_.checkpoint_path(), network_, *sgd_);
-    log_info("resuming {} at epoch {}, step {}", folder_.path().string(), progression_.epoch + 1,
+  StepOptions step{settings_.label_smoothing, settings_.tau, bf16_};
+  // Recorded kernels cannot wait for other processes in the midst of a step.
+  step.graph = settings_.cuda_graph && !settings_.sync_norms;
+  step.after_backward = [this] { exchange_gradients(); };
+  step_ = std::make_unique<TrainingStep>(network_, *sgd_, std::move(step));
+  resume_or_start(spec);
+}
+
+/// The first process reads the checkpoint, if there is one, and all take over what it has.
+void Trainer::resume_or_start(const ModelSpec& spec) {
+  progression_.workers = processes_.size();
+  if (folder_ && folder_->has_checkpoint()) {
+    progression_ = load_checkpoint(folder_->checkpoint_path(), network_, *sgd_);
+    log_info("resuming {} at epoch {}, step {}", folder_->path().string(), progression_.epoch + 1,
              progression_.step);
   }
-  folder_.open_logs(spec, progression_);
+  progression_ = progression_from_json(processes_.broadcast(to_json(progression_)), "worker 0");
+  if (progression_.workers != processes_.size()) {
+    // Its position in the epoch and its steps count batches of all processes together.
+    fail(
+        "{}: holds a run of {} process{}, but now there {} {}; resume it with as many, or use "
+        "another "
+        "folder",
+        options_.run.string(), progression_.workers, progression_.workers == 1 ? "" : "es",
+        processes_.alone() ? "is" : "are", processes_.size());
+  }
+  std::vector<torch::Tensor> tensors;
+  for (auto& [name, tensor] : run_tensors(network_, *sgd_)) tensors.push_back(tensor.detach());
+  processes_.broadcast(tensors);
+  if (folder_) folder_->open_logs(spec, progression_);
+}
+
+/// Averages the gradients, and with them the moving averages of norms, so that at any step all
+/// processes hold the same network. Whether to stop or to save travels along.
+void Trainer::exchange_gradients() {
+  const bool save = processes_.first() && settings_.checkpoint_minutes > 0 &&
+                    seconds_since(saved_) > 60 * settings_.checkpoint_minutes;
+  const std::vector<bool> wishes = {interrupted(), save};
+  std::vector<torch::Tensor> tensors;
+  if (!processes_.alone()) {
+    tensors = sgd_->gradients();
+    for (const torch::Tensor& buffer : network_->buffers()) {
+      if (buffer.is_floating_point() && !settings_.sync_norms) tensors.push_back(buffer);
+    }
+  }
+  const std::vector<bool> agreed = processes_.average(tensors, wishes);
+  stop_ = agreed[0];
+  save_ = agreed[1];
 }
 
 void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
@@ -140,49 +219,56 @@ void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
                       learning_rate(settings_, progression_.step, steps_per_epoch_)));
 }
 
-void Trainer::check_finite(const EpochSums& sums) const {
-  if (sums.finite()) return;
+void Trainer::check_finite(const EpochSums& sums) {
+  if (sums.finite(processes_)) return;
   fail(
       "the loss is not finite at epoch {}, step {}; the last checkpoint is kept in {}: try a "
       "smaller "
       "rate, warmup_epochs or clip_norm in a new run folder",
-      progression_.epoch + 1, progression_.step, folder_.path().string());
+      progression_.epoch + 1, progression_.step, options_.run.string());
 }
 
 void Trainer::checkpoint() {
-  save_checkpoint(folder_.checkpoint_path(), network_, *sgd_, progression_, to_json(settings_));
+  saved_ = Clock::now();
+  if (!folder_) return;
+  save_checkpoint(folder_->checkpoint_path(), network_, *sgd_, progression_, to_json(settings_));
 }
 
 /// Returns false when it was interrupted; then a checkpoint stands at the last step.
 bool Trainer::run_epoch() {
-  const auto order =
+  // Every process draws the same order and takes its share of each step's images.
+  auto order =
       data::epoch_order(train_set_->size(), uint64_t(settings_.seed), progression_.epoch, true);
-  const auto pass = train_feeder_->pass(order, settings_.batch, progression_.position, true);
-  EpochSums sums(progression_, network_->spec().blocks(), device_);
+  if (!processes_.alone()) {
+    order.resize(size_t(steps_per_epoch_ * step_images()));
+    order = data::training_shard(order, processes_.rank(), processes_.size());
+  }
+  const auto pass = train_feeder_->pass(std::move(order), settings_.batch,
+                                        progression_.position / processes_.size(), true);
+  // Sums of the part that is done already are counted once, by the first.
+  EpochSums sums(processes_.first() ? progression_ : Progression{}, network_->spec().blocks(),
+                 device_);
   Progress bar(fmt::format("epoch {}/{}", progression_.epoch + 1, settings_.epochs),
-               steps_per_epoch_ * settings_.batch - progression_.position, "images");
-  auto start = Clock::now(), saved = start;
+               steps_per_epoch_ * step_images() - progression_.position, "images");
+  auto start = Clock::now();
+  saved_ = start;
   auto take_stock = [&] {
     check_finite(sums);
-    sums.store(progression_);
+    sums.store(progression_, processes_);
     progression_.seconds += seconds_since(start);
     start = Clock::now();
   };
   DeviceBatch batch;
   while (pass->next(batch)) {
     train_step(batch, sums);
-    progression_.position = batch.next_position;
-    progression_.images += double(batch.count());
+    progression_.position = batch.next_position * processes_.size();
+    progression_.images += double(step_images());
     ++progression_.step;
-    bar.advance(batch.count());
-    const bool stop = interrupted();
-    const bool save = settings_.checkpoint_minutes > 0 &&
-                      seconds_since(saved) > 60 * settings_.checkpoint_minutes;
-    if (stop || save) {
+    bar.advance(step_images());
+    if (stop_ || save_) {
       take_stock();
       checkpoint();
-      saved = Clock::now();
-      if (stop) return false;
+      if (stop_) return false;
     } else if (progression_.step % settings_.log_every == 0) {
       check_finite(sums);
     }
@@ -208,21 +294,24 @@ void Trainer::finish_epoch(TrainResult& result) {
   }
   if (last || epoch % settings_.eval_every == 0) {
     const int side = settings_.eval_size ? settings_.eval_size : settings_.size;
-    record.evaluation = evaluate(network_, *val_feeder_, {side, side}, settings_.batch, bf16_);
+    record.evaluation =
+        evaluate(network_, *val_feeder_, processes_, {side, side}, settings_.batch, bf16_);
     result.last = *record.evaluation;
-    folder_.write_model("last", network_);
-    if (record.evaluation->accuracy() > progression_.best_accuracy) {
-      progression_.best_accuracy = record.evaluation->accuracy();
-      folder_.write_model("best", network_);
+    const bool best = record.evaluation->accuracy() > progression_.best_accuracy;
+    if (best) progression_.best_accuracy = record.evaluation->accuracy();
+    if (folder_) {
+      folder_->write_model("last", network_);
+      if (best) folder_->write_model("best", network_);
+      folder_->write_samples(network_, *val_set_, settings_.samples, {side, side}, device_, epoch);
     }
-    folder_.write_samples(network_, *val_set_, settings_.samples, {side, side}, device_, epoch);
   }
-  folder_.record(record, progression_.step);
+  if (folder_) folder_->record(record, progression_.step);
   const Progression done = progression_;
   progression_ = Progression{};
   progression_.epoch = done.epoch;
   progression_.step = done.step;
   progression_.best_accuracy = done.best_accuracy;
+  progression_.workers = done.workers;
   checkpoint();
 }
 
@@ -233,11 +322,14 @@ TrainResult Trainer::run() {
   while (progression_.epoch < settings_.epochs && !stopped) {
     if (run_epoch()) {
       finish_epoch(result);
-      stopped = interrupted() && progression_.epoch < settings_.epochs;
+      stopped = processes_.any(interrupted()) && progression_.epoch < settings_.epochs;
     } else {
       stopped = true;
     }
   }
+  processes_.barrier();  // none leaves while another still needs it
+  result.first = processes_.first();
+  result.network = network_;
   result.finished = !stopped;
   result.epochs = progression_.epoch;
   result.steps = progression_.step;

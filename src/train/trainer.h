@@ -20,17 +20,20 @@ struct TrainOptions {
 };
 
 struct TrainResult {
+  bool first = true;      // whether this process is the one that speaks for all
   bool finished = false;  // false: interrupted, and to be resumed by the same call
   int64_t epochs = 0;     // done so far
   int64_t steps = 0;
   double seconds = 0;
   Evaluation last;  // of the last epoch evaluated in this call
   double best_accuracy = -1;
+  Network network{nullptr};  // as it stands after this call
 };
 
-/// Trains, or goes on where the run folder stands. Throws sact::Error for settings, data or files
-/// that make no sense, for settings that differ from those of the run, and when the loss is no
-/// longer finite.
+/// Trains, or goes on where the run folder stands. Several processes (see Processes) each take
+/// their part of every step; the first of them alone uses the run folder. Throws sact::Error for
+/// settings, data or files that make no sense, for settings that differ from those of the run, when
+/// the loss is no longer finite, and when another process is lost.
 TrainResult train(const TrainOptions& options);
 
 /// The spec a run trains: from its settings, the data set's classes and the model it starts from.

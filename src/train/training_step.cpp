@@ -23,24 +23,27 @@ void EpochSums::add(const StepResult& result) {
   total_.most_units = torch::maximum(total_.most_units, result.most_units);
 }
 
-void EpochSums::store(Progression& progression) const {
-  const torch::Tensor host = total_.sums.cpu();
+void EpochSums::store(Progression& progression, Processes& processes) const {
+  torch::Tensor sums = total_.sums.clone(), most_units = total_.most_units.clone();
+  processes.sum(sums);
+  processes.maximum(most_units);
+  const torch::Tensor host = sums.cpu();
   progression.loss_sum = host[0].item<double>();
   progression.entropy_sum = host[1].item<double>();
   progression.correct = host[2].item<double>();
   progression.most_units.clear();
-  const torch::Tensor units = total_.most_units.cpu();
+  const torch::Tensor units = most_units.cpu();
   for (int64_t i = 0; i < units.numel(); ++i) {
     progression.most_units.push_back(units[i].item<double>());
   }
 }
 
-bool EpochSums::finite() const {
-  return std::isfinite(total_.sums[0].item<double>());
+bool EpochSums::finite(Processes& processes) const {
+  return !processes.any(!std::isfinite(total_.sums[0].item<double>()));
 }
 
 TrainingStep::TrainingStep(Network network, Sgd& sgd, StepOptions options)
-    : network_(std::move(network)), sgd_(sgd), options_(options) {
+    : network_(std::move(network)), sgd_(sgd), options_(std::move(options)) {
   if (options_.graph) graph_ = StepGraph::create(network_->parameters().front().device());
 }
 
@@ -79,6 +82,7 @@ StepResult TrainingStep::run(const torch::Tensor& images, const torch::Tensor& l
     return forward_backward(batch, targets);
   };
   const StepResult result = graph_ ? graph_->run(images, labels, work) : work(images, labels);
+  if (options_.after_backward) options_.after_backward();
   sgd_.step(rate);
   return result;
 }

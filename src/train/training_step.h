@@ -3,10 +3,12 @@
 
 #include <torch/torch.h>
 
+#include <functional>
 #include <memory>
 
 #include "train/checkpoint.h"
 #include "train/network.h"
+#include "train/processes.h"
 #include "train/sgd.h"
 
 namespace sact::train {
@@ -23,9 +25,10 @@ class EpochSums {
   EpochSums(const Progression& progression, int blocks, torch::Device device);
 
   void add(const StepResult& result);
-  /// These wait for the device.
-  void store(Progression& progression) const;
-  bool finite() const;
+  /// The sums of all processes. Waits for them and for the device.
+  void store(Progression& progression, Processes& processes) const;
+  /// Whether all losses of all processes are finite; likewise.
+  bool finite(Processes& processes) const;
 
  private:
   StepResult total_;
@@ -38,6 +41,8 @@ struct StepOptions {
   /// On CUDA: record the kernels of a step once and replay them. Launching them one by one takes
   /// longer than running them.
   bool graph = true;
+  /// Called when the gradients are there and before they are used: several processes average them.
+  std::function<void()> after_backward = {};
 };
 
 class StepGraph;

@@ -1,8 +1,12 @@
-// Running the program `sact` as a user would, from a test.
+// Running programs from a test: `sact` as a user would, and several processes that work together.
 #pragma once
+
+#include <sys/types.h>
 
 #include <string>
 #include <vector>
+
+#include "support/temporary.h"
 
 namespace sact::test {
 
@@ -11,7 +15,43 @@ struct Finished {
   std::string out, err;
 };
 
-/// Runs build/sact with these arguments in `directory`, without a shell.
+struct Command {
+  std::string program;
+  std::vector<std::string> arguments = {};
+  std::vector<std::string> environment = {};  // "NAME=VALUE", added to that of the test
+  std::string directory = ".";
+};
+
+/// A program that runs, without a shell, while the test goes on.
+class Running {
+ public:
+  explicit Running(const Command& command);
+  ~Running();  // kills it if it still runs
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void send(int signal);
+  Finished wait();
+
+ private:
+  TemporaryDirectory scratch_;
+  pid_t child_ = -1;
+};
+
+/// A port on the loopback device that was free a moment ago.
+int free_port();
+
+/// Starts one process for each list of arguments, with RANK, WORLD_SIZE and so on in the
+/// environment, and waits for all.
+std::vector<Finished> run_together(const std::string& program,
+                                   const std::vector<std::vector<std::string>>& arguments);
+
+/// The environment of one of several processes on this machine.
+std::vector<std::string> worker_environment(int rank, int size, int port);
+
+#ifdef SACT_PROGRAM
+/// Runs build/sact with these arguments in `directory`.
 Finished run_sact(const std::vector<std::string>& arguments, const std::string& directory = ".");
+#endif
 
 }  // namespace sact::test

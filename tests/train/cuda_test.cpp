@@ -180,7 +180,8 @@ TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
         sums.add(step.run(images, labels, i < 6 ? 0.01 : 0.001));
       }
       Progression progression;
-      sums.store(progression);
+      Processes alone;
+      sums.store(progression, alone);
       std::vector<torch::Tensor> all = {torch::tensor({float(progression.loss_sum)})};
       for (auto& tensor : named_tensors(*network)) {
         all.push_back(tensor.value().detach().to(torch::kCPU, torch::kFloat32).flatten());

@@ -1,0 +1,99 @@
+// sact train and sact eval in two processes on this machine.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "io/json.h"
+#include "support/program.h"
+
+namespace sact {
+namespace {
+
+class ProcessesCommand : public ::testing::Test {
+ protected:
+  std::vector<std::string> train_arguments() {
+    return {
+        "train",       "--out",      "run",        "--data",    "synthetic:size=36,count=40,val=9",
+        "units=2,1",   "stem=small", "unit=basic", "width=4",   "size=32",
+        "epochs=40",   "batch=5",    "samples=0",  "workers=1", "eval_every=40",
+        "halting=sact"};
+  }
+
+  std::unique_ptr<test::Running> start(const std::vector<std::string>& arguments, int rank,
+                                       int port) {
+    return std::make_unique<test::Running>(test::Command{
+        SACT_PROGRAM, arguments, test::worker_environment(rank, 2, port), directory_.path()});
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(ProcessesCommand, OneThatIsKilledEndsTheOtherAndARestartResumes) {
+  int port = test::free_port();
+  {
+    const auto first = start(train_arguments(), 0, port),
+               second = start(train_arguments(), 1, port);
+    const auto checkpoint = directory_ / "run/checkpoint.safetensors";
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!std::filesystem::exists(checkpoint) && std::chrono::steady_clock::now() < patience) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    second->send(SIGKILL);
+    const test::Finished left = first->wait();
+    EXPECT_EQ(second->wait().status, 128 + SIGKILL);
+    EXPECT_EQ(left.status, 1) << left.err;
+    EXPECT_NE(left.err.find("worker 0 of 2 lost contact"), std::string::npos) << left.err;
+    // Lines of epochs, and one of the error.
+    const size_t error = left.err.find("sact:");
+    ASSERT_NE(error, std::string::npos) << left.err;
+    EXPECT_EQ(left.err.find('\n', error), left.err.size() - 1) << left.err;
+  }
+  port = test::free_port();
+  const auto first = start(train_arguments(), 0, port), second = start(train_arguments(), 1, port);
+  const test::Finished resumed = first->wait(), other = second->wait();
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_NE(resumed.err.find("resuming run at epoch"), std::string::npos) << resumed.err;
+  EXPECT_NE(resumed.out.find("finished 40 epochs"), std::string::npos) << resumed.out;
+  EXPECT_EQ(other.out, "") << "the first speaks for all";
+}
+
+TEST_F(ProcessesCommand, EvaluationOfShardsEqualsThatOfOne) {
+  const std::string model = (directory_ / "m.safetensors").string();
+  ASSERT_EQ(test::run_sact({"new", "--units", "2,2", "--halting", "sact", "--classes", "10",
+                            "--stem", "small", "--width", "4", "--out", model})
+                .status,
+            0);
+  const std::vector<std::string> arguments = {
+      "eval",   model,     "--data",    "synthetic:size=32,count=20,val=11",
+      "--size", "32",      "--workers", "1",
+      "--json", "--batch", "3"};
+  const test::Finished whole = test::run_sact(arguments);
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  const int port = test::free_port();
+  const auto first = start(arguments, 0, port), second = start(arguments, 1, port);
+  const test::Finished joined = first->wait(), other = second->wait();
+  ASSERT_EQ(joined.status, 0) << joined.err;
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_EQ(other.out, "");
+  const io::Json a = io::Json::parse(whole.out), b = io::Json::parse(joined.out);
+  for (const char* key : {"images", "accuracy", "recall5"}) EXPECT_EQ(a.at(key), b.at(key)) << key;
+  EXPECT_NEAR(b.at("flops").at("mean").get<double>() / a.at("flops").at("mean").get<double>(), 1,
+              1e-12);
+}
+
+TEST_F(ProcessesCommand, MissingVariablesAreOneLine) {
+  const test::Finished finished =
+      test::Running(
+          {SACT_PROGRAM, train_arguments(), {"WORLD_SIZE=2", "RANK=0"}, directory_.path()})
+          .wait();
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_NE(finished.err.find("MASTER_ADDR"), std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find('\n'), finished.err.size() - 1) << finished.err;
+}
+
+}  // namespace
+}  // namespace sact

@@ -1,0 +1,84 @@
+// One of several processes, for processes_test.cpp: processes_worker ROLE OUTPUT [...]
+#include <cstdio>
+#include <fstream>
+
+#include "base/log.h"
+#include "train/processes.h"
+#include "train/processes_job.h"
+#include "train/trainer.h"
+
+namespace sact::train {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+/// Gradients of this worker's part of the images, averaged with the others'.
+void gradients(const std::string& output, const Arguments& arguments) {
+  Processes processes = Processes::from_environment(torch::kCPU);
+  Network network = test::job_network();
+  if (arguments.at(0) == "joined") network->synchronise_norms(processes);
+  const auto part = [&](const torch::Tensor& all) {
+    return all.chunk(processes.size())[size_t(processes.rank())];
+  };
+  test::job_backward(network, part(test::job_images()), part(test::job_labels()));
+  std::vector<torch::Tensor> tensors;
+  for (const torch::Tensor& parameter : network->parameters()) tensors.push_back(parameter.grad());
+  const std::vector<bool> raised =
+      processes.average(tensors, {processes.rank() == 1, false, processes.first()});
+  if (raised != std::vector<bool>{true, false, true}) std::abort();
+  torch::save(
+      std::vector<torch::Tensor>{test::joined_gradients(network), test::joined_averages(network)},
+      output);
+}
+
+/// Units that each block evaluates when worker 0 may stop after one and the others after all.
+void units(const std::string& output, const Arguments& arguments) {
+  torch::NoGradGuard no_grad;
+  Processes processes = Processes::from_environment(torch::kCPU);
+  Network network = test::job_network();
+  for (auto& item : network->named_parameters()) {
+    if (item.key().find("halting.global.bias") != std::string::npos) {
+      item.value().fill_(processes.first() ? 40 : -40);
+    }
+  }
+  network->synchronise_norms(processes);
+  network->train(arguments.at(0) == "training");
+  const NetworkOutput found = network->forward(test::job_images(), {.early_exit = true});
+  processes.barrier();
+  std::ofstream file(output);
+  for (const BlockOutput& block : found.blocks) file << block.evaluated_units << ' ';
+}
+
+/// A training run that this worker interrupts after `stop` steps (0: never).
+void run(const std::string& output, const Arguments& arguments) {
+  set_log_level(LogLevel::kQuiet);
+  TrainOptions options;
+  options.run = arguments.at(0);
+  options.threads = 1;
+  const int stop = std::stoi(arguments.at(1));
+  int asked = 0;
+  if (stop > 0) options.interrupted = [&] { return ++asked >= stop; };
+  for (size_t i = 2; i < arguments.size(); ++i) set_from_text(options.settings, arguments[i]);
+  const TrainResult result = train(options);
+  torch::save(result.network->parameters(), output + ".weights");
+  std::ofstream(output) << result.finished << ' ' << result.steps << ' ' << result.last.images
+                        << ' ' << result.last.correct << ' ' << result.last.correct5 << ' '
+                        << std::hexfloat << result.last.flops.mean;
+}
+
+}  // namespace
+}  // namespace sact::train
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const std::vector<std::string> rest(arguments.begin() + 2, arguments.end());
+  try {
+    if (arguments[0] == "gradients") sact::train::gradients(arguments[1], rest);
+    if (arguments[0] == "units") sact::train::units(arguments[1], rest);
+    if (arguments[0] == "train") sact::train::run(arguments[1], rest);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
