@@ -64,7 +64,8 @@ int run(const ExportOptions& options) {
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   const ModelSpec spec = spec_of(options, model);
-  write_model(options.out, spec, read_weights(model, spec), dtype_of(options, model));
+  const io::Dtype dtype = dtype_of(options, model);
+  write_model(options.out, spec, read_weights(model, spec), dtype);
   const uint64_t before = std::filesystem::file_size(options.model);
   const uint64_t after = std::filesystem::file_size(options.out);
   if (options.common.json) {
