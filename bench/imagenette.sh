@@ -8,7 +8,7 @@
 # DEVICE cpu or cuda. What is finished is not run again, and a training that was interrupted
 # resumes, so the script can be stopped and started at will. Results: OUT/results/*.json; then
 #
-#   bench/imagenette_table.sh OUT                 # the table and the plots
+#   bench/imagenette_table.sh OUT/results OUT/plots   # the table and the plots
 set -euo pipefail
 data=$1 out=$2
 shift 2
@@ -16,8 +16,8 @@ seeds=${*:-0 1}
 sact=${SACT:-build/sact} device=${DEVICE:-cuda} jobs=${JOBS:-1}
 sizes=96,128,160,192,224
 common="batch=128 size=128 schedule=cosine label_smoothing=0.1 precision=bf16 eval_every=20 samples=8
-  weight_decay=1e-4 norm_decay=0.99 crop_min_area=0.25 brightness=0.1 contrast=0.2 saturation=0.2
-  hue=0.02 ${RECIPE:-}"
+  weight_decay=5e-4 norm_decay=0.97 crop_min_area=0.25 brightness=0.1 contrast=0.2 saturation=0.2
+  hue=0.02"
 mkdir -p "$out/results" "$out/logs"
 
 # train NAME SETTING...
@@ -37,7 +37,7 @@ evaluate() {
 }
 
 plain() { # SEED
-  train "plain-$1" depth=101 epochs=40 ${PLAIN:-rate=0.1} seed="$1"
+  train "plain-$1" depth=101 epochs=40 rate=0.1 warmup_epochs=2 residual_scale=0.2 seed="$1"
   evaluate "plain-$1"
 }
 

@@ -29,6 +29,7 @@ EvalResult result_of(const BaselineOptions& options, const ModelFile& adaptive,
          options.adaptive);
   }
   train::EvalRequest request = options.request;
+  request.alone = true;
   if (size) request.sizes = {*size};
   return evaluate_model(adaptive, request, options.common);
 }

@@ -31,7 +31,9 @@ EvalResult result_in(const std::string& file, const TableOptions& options) {
         file);
   }
   log_info("evaluating {}", file);
-  return evaluate_model(model, options.request, options.common);
+  train::EvalRequest request = options.request;
+  request.alone = true;
+  return evaluate_model(model, request, options.common);
 }
 
 std::vector<std::string> write_plots(const TableOptions& options,

@@ -135,4 +135,14 @@ int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const BlockA
   return sum;
 }
 
+int64_t adaptive_flops(const ModelSpec& spec, Size image,
+                       const std::vector<std::span<const int32_t>>& units) {
+  std::vector<BlockActivity> activity;
+  for (int block = 0; block < spec.blocks(); ++block) {
+    activity.push_back(block_activity(units[size_t(block)], spec.block_size(block, image),
+                                      spec.units[size_t(block)]));
+  }
+  return adaptive_flops(spec, image, activity);
+}
+
 }  // namespace sact

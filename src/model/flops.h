@@ -58,4 +58,8 @@ BlockActivity block_activity(std::span<const int32_t> units, Size size, int unit
 /// FLOPs of one image; `activity` has one entry for each block.
 int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const BlockActivity> activity);
 
+/// The same from every block's map of N, in reading order.
+int64_t adaptive_flops(const ModelSpec& spec, Size image,
+                       const std::vector<std::span<const int32_t>>& units);
+
 }  // namespace sact

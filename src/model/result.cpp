@@ -52,12 +52,9 @@ Map ponder_cost_map(const ImageResult& result) {
 }
 
 int64_t result_flops(const ModelSpec& spec, Size image, const std::vector<BlockResult>& blocks) {
-  std::vector<BlockActivity> activity;
-  for (int block = 0; block < spec.blocks(); ++block) {
-    activity.push_back(block_activity(blocks[size_t(block)].units, spec.block_size(block, image),
-                                      spec.units[size_t(block)]));
-  }
-  return adaptive_flops(spec, image, activity);
+  std::vector<std::span<const int32_t>> units;
+  for (const BlockResult& block : blocks) units.push_back(block.units);
+  return adaptive_flops(spec, image, units);
 }
 
 }  // namespace sact

@@ -238,13 +238,12 @@ std::vector<int64_t> image_flops(const ModelSpec& spec, const NetworkOutput& out
   }
   std::vector<int64_t> flops;
   for (int64_t i = 0; i < output.logits.size(0); ++i) {
-    std::vector<BlockActivity> activity;
-    for (int block = 0; block < spec.blocks(); ++block) {
-      const torch::Tensor map = units[size_t(block)][i];
-      activity.push_back(block_activity({map.data_ptr<int32_t>(), size_t(map.numel())},
-                                        spec.block_size(block, image), spec.units[size_t(block)]));
+    std::vector<std::span<const int32_t>> maps;
+    for (const torch::Tensor& block : units) {
+      const torch::Tensor map = block[i];
+      maps.emplace_back(map.data_ptr<int32_t>(), size_t(map.numel()));
     }
-    flops.push_back(adaptive_flops(spec, image, activity));
+    flops.push_back(adaptive_flops(spec, image, maps));
   }
   return flops;
 }

@@ -35,7 +35,8 @@ MeanStd plain(const MeanAndDeviation& value) {
 }
 
 std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvalRequest& request) {
-  Processes processes = Processes::from_environment(device_from_name(request.device));
+  const torch::Device asked = device_from_name(request.device);
+  Processes processes = request.alone ? Processes(asked) : Processes::from_environment(asked);
   const torch::Device device = processes.device();
   at::set_num_threads(processes.threads(request.threads));
   use_full_precision();

@@ -49,6 +49,7 @@ struct EvalRequest {
   std::string device = "cpu";
   int threads = 0, batch = 32, workers = 0;
   bool bf16 = false;
+  bool alone = false;  // whatever processes the environment names
   Interrupted interrupted = {};
 };
 
