@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/torch_plugin.h"
+#include "train/settings.h"
 
 namespace sact::cli {
 namespace {
@@ -19,9 +20,8 @@ struct TrainCommandOptions {
 };
 
 int run(const TrainCommandOptions& options) {
-  const train::TorchPlugin& plugin = torch_plugin();
   if (options.list_settings) {
-    print(plugin.settings_help());
+    print(train::settings_help());
     return 0;
   }
   if (options.run.empty()) throw CLI::RequiredError("--out");
@@ -36,7 +36,7 @@ int run(const TrainCommandOptions& options) {
                              options.assignments.end());
   catch_interrupts();
   request.interrupted = was_interrupted;
-  const train::TrainOutcome outcome = plugin.train(request);
+  const train::TrainOutcome outcome = torch_plugin().train(request);
   const int status = outcome.finished ? 0 : kInterrupted;
   if (!outcome.first) return status;
   if (options.common.json) {
@@ -76,16 +76,16 @@ void declare_train(CLI::App& app, Action& action) {
   command->add_option("--config", options->config, "JSON file with settings")->type_name("FILE");
   command->add_option("settings", options->assignments, "Settings as key=value, over --config")
       ->type_name("KEY=VALUE");
-  command->add_flag("--settings", options->list_settings,
-                    "List every setting with its default and meaning");
+  command->add_flag("--settings", options->list_settings, "List the settings and nothing else");
   add_common_options(*command, options->common);
   set_examples(*command,
-               "  sact train --settings\n"
                "  sact train --data photos --out runs/plain depth=50 epochs=40 size=128\n"
                "  sact train --data photos --out runs/sact --init runs/plain/best.safetensors \\\n"
                "             halting=sact tau=0.005 epochs=20 rate=0.03 schedule=cosine\n"
                "  sact train --data synthetic --out runs/try units=2,2,2 stem=small unit=basic \\\n"
-               "             width=16 size=32 halting=sact epochs=5");
+               "             width=16 size=32 halting=sact epochs=5\n"
+               "\n" +
+                   train::settings_help());
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

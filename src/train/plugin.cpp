@@ -77,7 +77,7 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvalReque
 }  // namespace
 
 const TorchPlugin* sact_torch_plugin() {
-  static const TorchPlugin plugin = {make_torch_runner, torch_facts, train_request, settings_help,
+  static const TorchPlugin plugin = {make_torch_runner, torch_facts, train_request,
                                      evaluate_request};
   return &plugin;
 }

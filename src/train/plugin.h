@@ -59,8 +59,6 @@ struct TorchPlugin {
                                          int threads);
   TorchFacts (*facts)(int threads);
   TrainOutcome (*train)(const TrainRequest& request);
-  /// The settings of training with their defaults, for --help.
-  std::string (*settings_help)();
   /// Empty in all but the first of several processes.
   std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const EvalRequest& request);
 };
