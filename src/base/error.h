@@ -16,6 +16,12 @@ template <typename... Args>
   throw Error(fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// Thrown where work was given up because the user asked for that.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The text of an errno value, for messages.
 std::string errno_text(int error_number);
 

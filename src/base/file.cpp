@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 
 namespace sact {
 namespace {
+
+// Names of files that are not yet whole.
+constexpr std::string_view kTemporaryPrefix = ".sact-", kTemporarySuffix = ".tmp";
 
 /// A descriptor of a regular file opened for reading, with its size.
 struct OpenFile {
@@ -108,7 +112,9 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   const fs::path directory = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
   static std::atomic<unsigned> counter{0};
   do {  // a name of its own beside the file, so that the rename stays within one file system
-    temporary_ = (directory / fmt::format(".sact-{}-{}.tmp", ::getpid(), counter++)).string();
+    temporary_ = (directory / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), counter++,
+                                          kTemporarySuffix))
+                     .string();
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) {
@@ -164,11 +170,42 @@ void check_writable(const std::filesystem::path& path) {
   AtomicFile probe(path);  // its temporary file goes away again
 }
 
+DirectoryLock::DirectoryLock(const std::filesystem::path& directory)
+    : descriptor_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0) fail("{}: cannot be opened: {}", directory.string(), errno_text(errno));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    fail("{}: another process is working in this folder; wait for it, or name another folder",
+         directory.string());
+  }
+}
+
+DirectoryLock::~DirectoryLock() {
+  ::close(descriptor_);
+}
+
+void remove_left_temporaries(const std::filesystem::path& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // what cannot be listed or removed does no harm
+  std::vector<fs::path> left;
+  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix)) {
+      left.push_back(entry->path());
+    }
+  }
+  for (const fs::path& path : left) fs::remove(path, error);
+}
+
 void make_directories(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!error && !std::filesystem::is_directory(path)) {
     error = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (error == std::errc::not_a_directory) {
+    fail("{}: cannot be made: a file stands there or above it; name another folder", path.string());
   }
   if (error) fail("{}: cannot be made: {}", path.string(), error.message());
 }

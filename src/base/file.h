@@ -57,6 +57,25 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 /// after them. Leaves nothing behind.
 void check_writable(const std::filesystem::path& path);
 
+/// The right to be the only one that writes in a directory, as long as the object lives; it ends
+/// with the process, however that ends.
+class DirectoryLock {
+ public:
+  /// Throws sact::Error when another process holds it. Where the file system has no such locks
+  /// nothing is locked.
+  explicit DirectoryLock(const std::filesystem::path& directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Removes what writers of files in `directory` have left behind that were killed before commit().
+/// No other process may be writing there.
+void remove_left_temporaries(const std::filesystem::path& directory);
+
 /// Makes the directory and its parents, with a clear error when that cannot be done.
 void make_directories(const std::filesystem::path& path);
 

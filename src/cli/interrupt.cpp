@@ -5,11 +5,12 @@
 namespace sact::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupts = 0;
+volatile std::sig_atomic_t first_signal = 0;
 
 void note_interrupt(int signal) {
-  interrupts = interrupts + 1;
-  std::signal(signal, SIG_DFL);  // the next one is not caught
+  first_signal = signal;
+  std::signal(SIGINT, SIG_DFL);  // the next one, whichever it is, is not caught
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 }  // namespace
@@ -20,7 +21,11 @@ void catch_interrupts() {
 }
 
 bool was_interrupted() {
-  return interrupts > 0;
+  return first_signal != 0;
+}
+
+int interrupted_status() {
+  return 128 + (was_interrupted() ? first_signal : SIGINT);
 }
 
 }  // namespace sact::cli

@@ -9,4 +9,8 @@ void catch_interrupts();
 /// Whether one has come.
 bool was_interrupted();
 
+/// The exit status of a program that ends because of it: 128 and the signal's number, as shells
+/// have it; that of SIGINT when another process was asked to stop and this one follows.
+int interrupted_status();
+
 }  // namespace sact::cli

@@ -5,7 +5,9 @@
 #include <new>
 #include <string>
 
+#include "base/error.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 
 namespace {
 
@@ -64,6 +66,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
     return report("not enough memory for this; try a smaller image, batch or network");
+  } catch (const sact::Interrupted& interrupted) {
+    report(interrupted.what());
+    return sact::cli::interrupted_status();
   } catch (const std::exception& error) {
     return report(error.what());
   }

@@ -10,8 +10,6 @@
 namespace sact::cli {
 namespace {
 
-constexpr int kInterrupted = 130;
-
 struct TrainCommandOptions {
   CommonOptions common;
   std::string config, run, data, init;
@@ -37,7 +35,7 @@ int run(const TrainCommandOptions& options) {
   catch_interrupts();
   request.interrupted = was_interrupted;
   const train::TrainOutcome outcome = torch_plugin().train(request);
-  const int status = outcome.finished ? 0 : kInterrupted;
+  const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
   if (options.common.json) {
     print_json({{"run", options.run},
@@ -56,7 +54,8 @@ int run(const TrainCommandOptions& options) {
         "sact predict {0}/best.safetensors IMAGE",
         options.run));
   } else {
-    print(fmt::format("stopped at step {}; run the same command to go on", outcome.steps));
+    print(fmt::format("stopped at step {}, saved in {}; run the same command to go on",
+                      outcome.steps, options.run));
   }
   return status;
 }

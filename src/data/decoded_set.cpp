@@ -113,8 +113,9 @@ class DecodedSet::Filling {
       lock.unlock();
       progress.advance(done - std::exchange(shown, done));
       if (options_.interrupted && options_.interrupted()) {
-        fail("interrupted while decoding images into memory, after {} of {}", done,
-             dataset_.size());
+        throw Interrupted(
+            fmt::format("interrupted while decoding images into memory, after {} of {}", done,
+                        dataset_.size()));
       }
       lock.lock();
     }

@@ -1,6 +1,7 @@
 // Telling the kinds of data sets apart.
 #include "data/open.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -49,6 +50,26 @@ std::unique_ptr<Dataset> open_dataset(const std::string& description, const std:
   }
   refuse_other_layouts(description);
   return open_image_folder(description, split, options);
+}
+
+void check_same_classes(const Dataset& train, const Dataset& val, const std::string& description) {
+  const auto &trained = train.class_names(), &validated = val.class_names();
+  if (trained == validated) return;
+  auto lacking = [](const std::vector<std::string>& names, const std::vector<std::string>& others) {
+    return std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return std::find(others.begin(), others.end(), name) == others.end();
+    });
+  };
+  std::string difference = "they come in another order";
+  if (const auto only = lacking(trained, validated); only != trained.end()) {
+    difference = fmt::format("'{}' is in the first only", printable(*only));
+  } else if (const auto other = lacking(validated, trained); other != validated.end()) {
+    difference = fmt::format("'{}' is in the second only", printable(*other));
+  }
+  fail(
+      "{}: the training set ({} classes) and the validation set ({}) must have the same classes: "
+      "{}",
+      printable(description), trained.size(), validated.size(), difference);
 }
 
 std::vector<std::string> dataset_splits(const std::string& description) {

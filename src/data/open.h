@@ -19,6 +19,10 @@ using OpenOptions = ImageFolderOptions;
 std::unique_ptr<Dataset> open_dataset(const std::string& description, const std::string& split,
                                       const OpenOptions& options = {});
 
+/// Throws sact::Error, naming the first difference, unless both have the same classes in the same
+/// order: a label must mean the same in both.
+void check_same_classes(const Dataset& train, const Dataset& val, const std::string& description);
+
 /// The splits that can be opened; none for an image folder that is a single set.
 std::vector<std::string> dataset_splits(const std::string& description);
 

@@ -3,8 +3,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "io/json.h"
-#include "io/safetensors.h"
 #include "train/network_weights.h"
 
 namespace sact::train {
@@ -86,19 +84,38 @@ void save_checkpoint(const std::filesystem::path& path, Network network, const S
                         std::as_bytes(std::span(host.data_ptr<float>(), size_t(host.numel())))}});
   }
   const Json json = {{"settings", Json::parse(settings_json)},
+                     {"spec", Json::parse(sact::to_json(network->spec()))},
                      {"progression", Json::parse(to_json(progression))},
                      {"mark", kComplete}};
   io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
 }
 
-Progression load_checkpoint(const std::filesystem::path& path, Network network, Sgd& sgd) {
+Checkpoint::Checkpoint(const std::filesystem::path& path)
+    : file_(path), json_(checkpoint_json(file_)) {}
+
+std::string Checkpoint::settings_json() const {
+  const auto found = json_.find("settings");
+  if (found == json_.end()) fail("{}: has no settings", file_.name());
+  return io::dump_json(*found);
+}
+
+std::optional<ModelSpec> Checkpoint::spec() const {
+  const auto found = json_.find("spec");
+  if (found == json_.end()) return std::nullopt;
+  return spec_from_json(io::dump_json(*found), file_.name() + ": its spec");
+}
+
+Progression Checkpoint::progression() const {
+  const auto found = json_.find("progression");
+  return progression_from_json(found == json_.end() ? "" : found->dump(), file_.name());
+}
+
+void Checkpoint::load(Network network, Sgd& sgd) const {
   torch::NoGradGuard no_grad;
-  const io::SafetensorsFile file(path);
-  const Json json = checkpoint_json(file);
   for (auto& [name, tensor] : run_tensors(network, sgd)) {
-    const io::TensorView* view = file.find(name);
+    const io::TensorView* view = file_.find(name);
     if (!view || view->shape != tensor.sizes().vec()) {
-      fail("{}: does not fit this network: tensor '{}' of shape {} is {}", path.string(), name,
+      fail("{}: does not fit this network: tensor '{}' of shape {} is {}", file_.name(), name,
            io::shape_text(tensor.sizes().vec()),
            view ? "there as " + io::shape_text(view->shape) : "missing");
     }
@@ -107,8 +124,6 @@ Progression load_checkpoint(const std::filesystem::path& path, Network network, 
     std::memcpy(host.data_ptr<float>(), values.data(), values.size() * sizeof(float));
     tensor.copy_(host);
   }
-  const auto progression = json.find("progression");
-  return progression_from_json(progression == json.end() ? "" : progression->dump(), path.string());
 }
 
 }  // namespace sact::train

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "io/json.h"
+#include "io/safetensors.h"
 #include "train/network.h"
 #include "train/sgd.h"
 
@@ -30,13 +33,28 @@ Progression progression_from_json(const std::string& json, const std::string& na
 /// All tensors of a run by name: weights, moving averages and momentum.
 std::vector<std::pair<std::string, torch::Tensor>> run_tensors(Network network, const Sgd& sgd);
 
-/// Weights, momentum and progression in one safetensors file, which appears whole or not at all and
-/// carries a mark of completeness.
+/// Weights, momentum, progression, settings and the network's spec in one safetensors file, which
+/// appears whole or not at all and carries a mark of completeness.
 void save_checkpoint(const std::filesystem::path& path, Network network, const Sgd& sgd,
                      const Progression& progression, const std::string& settings_json);
 
-/// Puts a checkpoint's weights and momentum in place and returns where it stands. Throws
-/// sact::Error when the file is damaged or of another network.
-Progression load_checkpoint(const std::filesystem::path& path, Network network, Sgd& sgd);
+/// A checkpoint that is there. All members throw sact::Error, naming the file, when what they read
+/// is damaged.
+class Checkpoint {
+ public:
+  explicit Checkpoint(const std::filesystem::path& path);
+
+  /// Of the run, as JSON.
+  std::string settings_json() const;
+  /// Of its network; nothing in files of early versions, which did not store it.
+  std::optional<ModelSpec> spec() const;
+  Progression progression() const;
+  /// Puts weights and momentum in place; they must be those of such a network.
+  void load(Network network, Sgd& sgd) const;
+
+ private:
+  io::SafetensorsFile file_;
+  io::Json json_;
+};
 
 }  // namespace sact::train

@@ -65,7 +65,7 @@ Evaluation evaluate(Network network, Feeder& feeder, Processes& processes, Size 
   const auto pass = feeder.pass(shard, batch_size, 0, false);
   DeviceBatch batch;
   while (pass->next(batch)) {
-    if (interrupted && interrupted()) fail("the evaluation was interrupted");
+    if (interrupted && interrupted()) throw Interrupted("the evaluation was interrupted");
     NetworkOutput output;
     {
       Autocast autocast(bf16);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -34,6 +35,24 @@ std::vector<std::string> log_columns(const ModelSpec& spec) {
   return columns;
 }
 
+int total(const std::vector<int>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), 0);
+}
+
+/// "block 1: unit 5; block 3: units 2 to 4", or nothing. Later units are reached only through
+/// earlier ones, so the dead are the last of their block.
+std::string dead_units_text(const std::vector<int>& dead, const ModelSpec& spec) {
+  std::vector<std::string> parts;
+  for (size_t block = 0; block < dead.size(); ++block) {
+    const int last = spec.units[block], first = last - dead[block] + 1;
+    if (first > last) continue;
+    parts.push_back(first == last
+                        ? fmt::format("block {}: unit {}", block + 1, last)
+                        : fmt::format("block {}: units {} to {}", block + 1, first, last));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::vector<double> log_row(const EpochRecord& record, int blocks) {
   std::vector<double> row = {double(record.epoch),
                              record.rate,
@@ -44,7 +63,7 @@ std::vector<double> log_row(const EpochRecord& record, int blocks) {
                              kNone,
                              kNone,
                              kNone,
-                             double(record.dead_units),
+                             double(total(record.dead_units)),
                              record.seconds,
                              record.images_per_second};
   if (record.evaluation) {
@@ -110,24 +129,53 @@ std::string text_of(const fs::path& path) {
 RunFolder::RunFolder(fs::path path, const TrainSettings& settings)
     : path_(std::move(path)), settings_(settings) {
   make_directories(path_);
-  const fs::path file = path_ / "settings.json";
-  if (fs::exists(file)) {
-    const TrainSettings before = settings_from_json(text_of(file), file.string());
-    const auto changed = differences(before, settings);
-    if (!changed.empty()) {
-      fail("{}: holds a run with other settings ({}); give the same, or another folder",
-           path_.string(), fmt::join(changed, "; "));
+  lock_ = std::make_unique<DirectoryLock>(path_);
+  for (const fs::path& folder : {path_, path_ / "samples"}) remove_left_temporaries(folder);
+  if (fs::exists(checkpoint_path())) {
+    try {
+      checkpoint_ = std::make_unique<Checkpoint>(checkpoint_path());
+    } catch (const Error& error) {
+      fail("{}; remove it to start the run anew", error.what());
     }
   }
-  write_file_atomically(file, to_json(settings) + "\n");
+  compare_settings();
+  check_writable(path_ / "settings.json");
 }
 
-void RunFolder::open_logs(const ModelSpec& spec, const Progression& progression) {
+/// Only what would be overwritten can be in the way: a start that failed, or was killed before
+/// anything was saved, holds no run.
+void RunFolder::compare_settings() const {
+  if (!checkpoint_ && !fs::exists(path_ / "last.safetensors")) return;
+  auto compare = [&](const TrainSettings& before) {
+    const auto changed = differences(before, settings_);
+    if (changed.empty()) return;
+    fail("{}: holds a run with other settings ({}); give the same, or another folder",
+         path_.string(), fmt::join(changed, "; "));
+  };
+  if (checkpoint_) {
+    compare(settings_from_json(checkpoint_->settings_json(), checkpoint_path().string()));
+  }
+  const fs::path file = path_ / "settings.json";
+  if (!fs::exists(file)) return;  // begin() writes it again
+  std::optional<TrainSettings> stored;
+  try {
+    stored = settings_from_json(text_of(file), file.string());
+  } catch (const Error& error) {
+    fail("{}; {}", error.what(),
+         checkpoint_ ? "remove this file, the checkpoint holds the settings too"
+                     : "mend it, or use another folder");
+  }
+  compare(*stored);
+}
+
+void RunFolder::begin(const ModelSpec& spec, const Progression& progression) {
   spec_ = spec;
+  write_file_atomically(path_ / "settings.json", to_json(settings_) + "\n");
   log_ = std::make_unique<report::CsvLog>(path_ / "log.csv", log_columns(spec),
                                           double(progression.epoch));
   make_directories(path_ / "events");
   events_ = std::make_unique<report::EventWriter>(path_ / "events", progression.step + 1);
+  checkpoint_.reset();  // its memory, and its place on the disk when the next one replaces it
 }
 
 void RunFolder::write_model(const std::string& name, Network network) {
@@ -176,7 +224,7 @@ void RunFolder::record(const EpochRecord& record, int64_t step) {
   events_->add_scalar("train/cross_entropy", record.entropy, step);
   events_->add_scalar("train/accuracy", record.accuracy, step);
   events_->add_scalar("train/rate", record.rate, step);
-  events_->add_scalar("train/dead_units", record.dead_units, step);
+  events_->add_scalar("train/dead_units", total(record.dead_units), step);
   std::string line =
       fmt::format("epoch {}/{}: loss {:.4f}, training accuracy {:.2f} %", record.epoch,
                   settings_.epochs, record.loss, 100 * record.accuracy);
@@ -195,14 +243,28 @@ void RunFolder::record(const EpochRecord& record, int64_t step) {
                         format_flops(evaluation.flops.mean));
     if (spec_.adaptive()) line += fmt::format(", units {}", fmt::join(units, " "));
   }
-  if (spec_.adaptive() && record.dead_units)
-    line += fmt::format(", {} dead units", record.dead_units);
   log_info("{}, {:.0f} images/s", line, record.images_per_second);
+  report_dead_units(record);
   events_->flush();
-  write_plots();
+  write_plots(record);
 }
 
-void RunFolder::write_plots() {
+/// A warning when there are other dead units than before, not in every epoch.
+void RunFolder::report_dead_units(const EpochRecord& record) {
+  const std::string dead = dead_units_text(record.dead_units, spec_);
+  if (dead == dead_units_) return;
+  dead_units_ = dead;
+  if (dead.empty()) {
+    log_info("no unit is dead any more");
+  } else {
+    log_warning(
+        "{} of {} units are dead, no position reached them in epoch {} ({}); if that stays so, a "
+        "smaller tau or halting_bias lets more positions go on",
+        total(record.dead_units), spec_.total_units(), record.epoch, dead);
+  }
+}
+
+void RunFolder::write_plots(const EpochRecord& record) {
   const report::CsvColumns log = report::read_csv(path_ / "log.csv");
   const auto plots = run_plots(log, spec_);
   write_file_atomically(path_ / "curves.svg", report::to_svg(plots, 2));
@@ -218,7 +280,10 @@ void RunFolder::write_plots() {
   page.facts = {{"epochs", fmt::format("{:.0f} of {}", last_of("epoch"), settings_.epochs)},
                 {"validation accuracy", fmt::format("{:.2f} %", 100 * last_of("val_accuracy"))},
                 {"FLOPs per image", format_flops(last_of("flops"))},
-                {"dead units", fmt::format("{:.0f}", last_of("dead_units"))}};
+                {"dead units", total(record.dead_units) == 0
+                                   ? "none"
+                                   : fmt::format("{} ({})", total(record.dead_units),
+                                                 dead_units_text(record.dead_units, spec_))}};
   const io::Json settings = io::Json::parse(to_json(settings_));
   for (const auto& [key, value] : settings.items()) {
     page.settings.push_back({key, io::dump_json(value)});

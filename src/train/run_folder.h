@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/file.h"
 #include "data/dataset.h"
 #include "report/csv.h"
 #include "report/event_file.h"
@@ -19,22 +20,27 @@ namespace sact::train {
 struct EpochRecord {
   int64_t epoch = 0;
   double rate = 0, loss = 0, entropy = 0, accuracy = 0, seconds = 0, images_per_second = 0;
-  int dead_units = 0;  // units that no position reached in the whole epoch
+  /// Of each block, how many of its last units no position reached in the whole epoch.
+  std::vector<int> dead_units;
   std::optional<Evaluation> evaluation;
 };
 
 class RunFolder {
  public:
-  /// Makes the folder with settings.json, or finds one that is there: its settings must be the
-  /// same, otherwise sact::Error lists the differences.
+  /// Makes the folder, or finds one that is there. When that holds a run its settings must be the
+  /// same, otherwise sact::Error lists the differences. The folder is locked while this object
+  /// lives, and what a killed run left half written is removed.
   RunFolder(std::filesystem::path path, const TrainSettings& settings);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoint_path() const { return path_ / "checkpoint.safetensors"; }
-  bool has_checkpoint() const { return std::filesystem::exists(checkpoint_path()); }
+  /// Where the run was interrupted; null when it begins, and after begin().
+  const Checkpoint* checkpoint() const { return checkpoint_.get(); }
 
-  /// Opens log.csv and the event files, without what lies after the point of resumption.
-  void open_logs(const ModelSpec& spec, const Progression& progression);
+  /// To be called when nothing is known to stand in the way of the run, so that a failed start
+  /// leaves no folder that looks like one: writes settings.json, opens log.csv and the event files
+  /// without what lies after the point of resumption, and lets go of the checkpoint.
+  void begin(const ModelSpec& spec, const Progression& progression);
 
   /// Writes NAME.safetensors.
   void write_model(const std::string& name, Network network);
@@ -47,14 +53,19 @@ class RunFolder {
   void record(const EpochRecord& record, int64_t step);
 
  private:
-  void write_plots();
+  void compare_settings() const;
+  void report_dead_units(const EpochRecord& record);
+  void write_plots(const EpochRecord& record);
 
   std::filesystem::path path_;
+  std::unique_ptr<DirectoryLock> lock_;
   TrainSettings settings_;
+  std::unique_ptr<Checkpoint> checkpoint_;
   ModelSpec spec_;
   std::unique_ptr<report::CsvLog> log_;
   std::unique_ptr<report::EventWriter> events_;
   std::string last_samples_;
+  std::string dead_units_;  // as last reported
 };
 
 }  // namespace sact::train

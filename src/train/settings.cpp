@@ -210,7 +210,9 @@ TrainSettings settings_from_json(std::string_view text, const std::string& name,
   for (const auto& [key, value] : json.items()) {
     bool known = false;
     for_each(base, [&](const char* other, auto&, Kind, const char*) { known |= key == other; });
-    if (!known) fail("{}: there is no setting '{}'", name, printable(key));
+    if (!known)
+      fail("{}: there is no setting '{}'; 'sact train --settings' lists them", name,
+           printable(key));
   }
   return base;
 }
@@ -228,7 +230,7 @@ void set_from_text(TrainSettings& settings, const std::string& assignment) {
     using T = std::decay_t<decltype(value)>;
     value = from_value<T>(json_from_text<T>(text), fmt::format("setting '{}'", key));
   });
-  if (!known) fail("there is no setting '{}'; 'sact train --help' lists them", printable(name));
+  if (!known) fail("there is no setting '{}'; 'sact train --settings' lists them", printable(name));
 }
 
 std::string settings_help() {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -37,6 +38,7 @@ class Trainer {
 
  private:
   void compare_with_others();
+  ModelSpec agreed_spec();
   void prepare_network();
   void resume_or_start(const ModelSpec& spec);
   void exchange_gradients();
@@ -85,10 +87,7 @@ Trainer::Trainer(const TrainOptions& options)
   const data::OpenOptions open{settings_.class_names, settings_.boxes};
   train_set_ = data::open_dataset(settings_.data, "train", open);
   val_set_ = data::open_dataset(settings_.data, "val", open);
-  if (val_set_->classes() != train_set_->classes()) {
-    fail("{}: the training set has {} classes and the validation set {}", settings_.data,
-         train_set_->classes(), val_set_->classes());
-  }
+  data::check_same_classes(*train_set_, *val_set_, settings_.data);
   compare_with_others();
   steps_per_epoch_ = train_set_->size() / step_images();
   if (steps_per_epoch_ == 0) {
@@ -139,15 +138,37 @@ void Trainer::compare_with_others() {
       processes_.rank(), fmt::join(differing, "; "));
 }
 
+/// The spec of the network, the same in all processes. A run that goes on has it in its checkpoint
+/// and no longer needs the model that it started from.
+ModelSpec Trainer::agreed_spec() {
+  std::string json;
+  if (folder_) {
+    const std::vector<std::string>& classes = train_set_->class_names();
+    const Checkpoint* checkpoint = folder_->checkpoint();
+    std::optional<ModelSpec> spec = checkpoint ? checkpoint->spec() : std::nullopt;
+    if (spec && spec->labels != classes) {
+      fail(
+          "{}: its classes are not those with which the run in {} was started; put them back, or "
+          "use another folder",
+          settings_.data, options_.run.string());
+    }
+    json = to_json(spec ? *spec : spec_of_run(settings_, classes));
+  }
+  return spec_from_json(processes_.broadcast(json), "the network of worker 0");
+}
+
 void Trainer::prepare_network() {
-  const ModelSpec spec = spec_of_run(settings_, train_set_->class_names());
+  const ModelSpec spec = agreed_spec();
   InitialWeights initial;
   initial.seed = uint64_t(settings_.seed);
   initial.residual_scale = settings_.residual_scale;
   initial.halting_bias = settings_.halting_bias;
   initial.halting_scale = settings_.halting_scale;
   network_ = make_network(spec, initial_weights(spec, initial));
-  if (!settings_.init.empty()) start_from(network_, settings_.init);
+  // All take over what the first has, and a run that goes on has what it needs in its checkpoint.
+  if (folder_ && !folder_->checkpoint() && !settings_.init.empty()) {
+    start_from(network_, settings_.init);
+  }
   network_->to(device_);
   if (device_.is_cuda()) to_channels_last(*network_);
   if (settings_.sync_norms) network_->synchronise_norms(processes_);
@@ -167,8 +188,9 @@ void Trainer::prepare_network() {
 /// The first process reads the checkpoint, if there is one, and all take over what it has.
 void Trainer::resume_or_start(const ModelSpec& spec) {
   progression_.workers = processes_.size();
-  if (folder_ && folder_->has_checkpoint()) {
-    progression_ = load_checkpoint(folder_->checkpoint_path(), network_, *sgd_);
+  if (folder_ && folder_->checkpoint()) {
+    folder_->checkpoint()->load(network_, *sgd_);
+    progression_ = folder_->checkpoint()->progression();
     log_info("resuming {} at epoch {}, step {}", folder_->path().string(), progression_.epoch + 1,
              progression_.step);
   }
@@ -185,7 +207,7 @@ void Trainer::resume_or_start(const ModelSpec& spec) {
   std::vector<torch::Tensor> tensors;
   for (auto& [name, tensor] : run_tensors(network_, *sgd_)) tensors.push_back(tensor.detach());
   processes_.broadcast(tensors);
-  if (folder_) folder_->open_logs(spec, progression_);
+  if (folder_) folder_->begin(spec, progression_);
 }
 
 /// Averages the gradients, and with them the moving averages of norms, so that at any step all
@@ -289,8 +311,8 @@ void Trainer::finish_epoch(TrainResult& result) {
   record.seconds = progression_.seconds;
   record.images_per_second = progression_.images / progression_.seconds;
   for (size_t block = 0; block < progression_.most_units.size(); ++block) {
-    record.dead_units +=
-        network_->spec().units[block] - int(std::lround(progression_.most_units[block]));
+    record.dead_units.push_back(network_->spec().units[block] -
+                                int(std::lround(progression_.most_units[block])));
   }
   if (last || epoch % settings_.eval_every == 0) {
     const int side = settings_.eval_size ? settings_.eval_size : settings_.size;
@@ -338,6 +360,20 @@ TrainResult Trainer::run() {
   return result;
 }
 
+/// The model that a run starts from decides about these; a value that is not the default was given
+/// by the user, who then expects it to count.
+void check_agrees_with_init(const TrainSettings& settings, const ModelSpec& spec) {
+  const TrainSettings defaults;
+  auto check = [&](const char* key, const auto& asked, const auto& usual, const auto& found) {
+    if (asked == usual || asked == found) return;
+    fail("setting '{}': {} was asked for, but {} has {}; leave it out, or start from another model",
+         key, asked, settings.init, found);
+  };
+  check("stem", settings.stem, defaults.stem, name_of(spec.stem));
+  check("unit", settings.unit, defaults.unit, name_of(spec.unit));
+  check("width", settings.width, defaults.width, spec.width);
+}
+
 }  // namespace
 
 TrainResult train(const TrainOptions& options) {
@@ -349,6 +385,7 @@ ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::stri
   ModelSpec spec;
   if (!settings.init.empty()) {
     spec = ModelFile(settings.init).spec();
+    check_agrees_with_init(settings, spec);
   } else {
     spec.stem = stem_from_name(settings.stem, "setting 'stem'");
     spec.unit = unit_from_name(settings.unit, "setting 'unit'");

@@ -131,8 +131,38 @@ TEST(File, DirectoriesThatCannotBeMadeAreNamed) {
   write_file_atomically(directory / "a", "file");
   const auto message = test::error_of([&] { make_directories(directory / "a/b"); });
   EXPECT_NE(message.find("a/b"), std::string::npos);
-  EXPECT_NE(test::error_of([&] { make_directories(directory / "a"); }).find("Not a directory"),
+  EXPECT_NE(test::error_of([&] { make_directories(directory / "a"); }).find("a file stands there"),
             std::string::npos);
+}
+
+TEST(DirectoryLock, IsHeldByOne) {
+  test::TemporaryDirectory directory;
+  {
+    const DirectoryLock first(directory.path());
+    EXPECT_NE(test::error_of([&] {
+                DirectoryLock second(directory.path());
+              }).find("another process is working in this folder"),
+              std::string::npos);
+  }
+  const DirectoryLock free_again(directory.path());
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(LeftTemporaries, AreRemovedAndNothingElse) {
+  test::TemporaryDirectory directory;
+  {
+    AtomicFile given_up(directory / "file");
+    given_up.write("half");
+    ASSERT_FALSE(std::filesystem::is_empty(directory.path()));
+    remove_left_temporaries(directory.path());
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  }
+  for (const char* name : {"notes.tmp", ".sact-list", "a"}) std::ofstream(directory / name) << "x";
+  remove_left_temporaries(directory.path());
+  for (const char* name : {"notes.tmp", ".sact-list", "a"}) {
+    EXPECT_TRUE(std::filesystem::exists(directory / name)) << name;
+  }
+  remove_left_temporaries(directory / "missing");
 }
 
 TEST(CheckWritable, TellsBeforehandAndLeavesNothing) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,11 @@ Running::Running(const Command& command) {
     redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
     redirect(STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT);
     redirect(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT);
+    if (command.max_file_bytes > 0) {
+      const rlimit limit{command.max_file_bytes, command.max_file_bytes};
+      ::signal(SIGXFSZ, SIG_IGN);  // so that writing fails and does not kill
+      if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
+    }
     ::execve(command.program.c_str(), argv.data(), envp.data());
     ::_exit(127);
   }

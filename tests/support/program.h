@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Command {
   std::vector<std::string> arguments = {};
   std::vector<std::string> environment = {};  // "NAME=VALUE", added to that of the test
   std::string directory = ".";
+  uint64_t max_file_bytes = 0;  // larger files cannot be written, as on a full disk; 0: no limit
 };
 
 /// A program that runs, without a shell, while the test goes on.

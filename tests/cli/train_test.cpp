@@ -1,0 +1,231 @@
+// sact train: every mistake is one line, and what a user is told about a run.
+#include <algorithm>
+
+#include "cli/training_runs.h"
+
+namespace sact {
+namespace {
+
+/// A start that must fail, with words that its message must have.
+struct Mistake {
+  std::vector<std::string> arguments;
+  std::vector<std::string> words;
+};
+
+class TrainCommand : public test::TrainingRuns {
+ protected:
+  /// All of them, a few at a time since each spends half a second on loading LibTorch.
+  void expect_errors(const std::vector<Mistake>& mistakes) {
+    constexpr size_t kTogether = 4;
+    for (size_t first = 0; first < mistakes.size(); first += kTogether) {
+      std::vector<std::unique_ptr<test::Running>> running;
+      const size_t end = std::min(mistakes.size(), first + kTogether);
+      for (size_t i = first; i < end; ++i) running.push_back(start(mistakes[i].arguments));
+      for (size_t i = first; i < end; ++i) {
+        SCOPED_TRACE(mistakes[i].words.front() + ", case " + std::to_string(i));
+        expect_error(running[i - first]->wait(), mistakes[i].words);
+      }
+    }
+  }
+
+  /// A folder of six images in each of two classes and splits.
+  void make_images(const std::string& folder) {
+    if (image_.empty()) {
+      ASSERT_EQ(test::run_sact({"synth", "--size", "36", "--count", "1", "--out",
+                                (directory_ / "picture").string()})
+                    .status,
+                0);
+      for (const auto& entry :
+           std::filesystem::recursive_directory_iterator(directory_ / "picture")) {
+        if (entry.path().extension() == ".png") {
+          image_ = bytes_of(std::filesystem::relative(entry.path(), directory_.path()).string());
+        }
+      }
+      ASSERT_FALSE(image_.empty());
+    }
+    for (const char* split : {"/train", "/val"}) {
+      for (const char* label : {"/cat/", "/dog/"}) {
+        for (int i = 0; i < 6; ++i)
+          write(folder + split + label + std::to_string(i) + ".png", image_);
+      }
+    }
+  }
+
+  /// A folder for each start, since they run at the same time.
+  std::string fresh_run() { return "run" + std::to_string(runs_++); }
+
+  /// Starts that failed left nothing that would stand in the way of the next.
+  void expect_no_runs() {
+    for (int i = 0; i < runs_; ++i) {
+      for (const char* file : {"last.safetensors", "checkpoint.safetensors"}) {
+        EXPECT_FALSE(exists("run" + std::to_string(i) + "/" + file)) << i << ": " << file;
+      }
+    }
+  }
+
+  std::string image_;
+  int runs_ = 0;
+};
+
+TEST_F(TrainCommand, AbsurdSettingsAreRefused) {
+  std::vector<Mistake> mistakes;
+  auto add = [&](const std::string& setting, std::vector<std::string> words) {
+    mistakes.push_back({arguments(fresh_run(), {setting}), std::move(words)});
+  };
+  add("epochs=0", {"'epochs'", "between 1 and"});
+  add("batch=0", {"'batch'", "between 1 and"});
+  add("batch=41", {"'batch'", "do not fill"});
+  add("rate=nan", {"'rate'", "a number"});
+  add("rate=-1", {"'rate'", "between 0 and"});
+  add("size=7", {"'size'", "between 32 and"});
+  add("tau=inf", {"'tau'", "a number"});
+  add("ratte=1", {"'ratte'", "sact train --settings"});
+  add("epochs", {"'epochs'", "key=value"});
+  add("units=0,0", {"'units'", "between 1 and"});
+  add("width=0", {"'width'"});
+  add("epsilon=2", {"'epsilon'"});
+  add("halting=maybe", {"'halting'", "none, act or sact"});
+  mistakes.push_back(
+      {{"train", "--out", fresh_run(), "--data", "synthetic", "depth=77"}, {"77", "101"}});
+  write("type.json", R"({"epochs": "many"})");
+  write("half.json", R"({"epochs": 1)");
+  write("list.json", "[1]");
+  write("unknown.json", R"({"ratte": 1})");
+  std::filesystem::create_directory(directory_ / "folder.json");
+  for (const Mistake& config : {Mistake{{"type.json"}, {"type.json", "'epochs'", "whole number"}},
+                                Mistake{{"half.json"}, {"half.json", "ends too early"}},
+                                Mistake{{"list.json"}, {"list.json", "JSON object"}},
+                                Mistake{{"unknown.json"}, {"unknown.json", "'ratte'"}},
+                                Mistake{{"folder.json"}, {"folder.json", "directory"}},
+                                Mistake{{"missing.json"}, {"missing.json", "No such file"}}}) {
+    mistakes.push_back({arguments(fresh_run(), {"--config", config.arguments[0]}), config.words});
+  }
+  write("file", "not a folder");
+  mistakes.push_back({arguments("file"), {"file", "a file stands there"}});
+  mistakes.push_back({arguments("file/below"), {"file/below", "a file stands there"}});
+  mistakes.push_back({arguments("/proc/sact-run"), {"/proc/sact-run", "cannot be made"}});
+  expect_errors(mistakes);
+  expect_no_runs();
+}
+
+TEST_F(TrainCommand, DataThatCannotBeUsedIsNamed) {
+  for (const char* folder : {"noval", "notrain", "empty", "other", "fewer", "unreadable", "text"}) {
+    make_images(folder);
+  }
+  std::filesystem::remove_all(directory_ / "noval/val");
+  std::filesystem::remove_all(directory_ / "notrain/train");
+  std::filesystem::remove_all(directory_ / "empty/train/dog");
+  std::filesystem::create_directory(directory_ / "empty/train/dog");
+  std::filesystem::rename(directory_ / "other/val/dog", directory_ / "other/val/fox");
+  std::filesystem::remove_all(directory_ / "fewer/val/dog");
+  for (int i = 0; i < 6; ++i) write("unreadable/train/dog/" + std::to_string(i) + ".png", "");
+  for (const char* name : {"a", "b", "c"}) {
+    write(std::string("text/train/cat/") + name + ".jpg", "This is no picture.\n");
+  }
+  std::vector<Mistake> mistakes;
+  auto add = [&](const std::string& data, std::vector<std::string> words,
+                 const std::string& setting = "cache=auto") {
+    mistakes.push_back({arguments(fresh_run(), {"data=" + data, setting}), std::move(words)});
+  };
+  add("missing", {"missing", "no such folder"});
+  add("noval", {"noval", "'val'"});
+  add("notrain", {"notrain", "'train'"});
+  add("empty", {"empty/train/dog", "no JPEG or PNG"});
+  add("other", {"other", "same classes", "'dog'"});
+  add("fewer", {"fewer", "same classes", "'dog'"});
+  for (const char* cache : {"cache=memory", "cache=none"}) {
+    add("unreadable", {"unreadable/train/dog", "more than the 1 allowed"}, cache);
+    add("text", {"text/train/cat", ".jpg", "more than the 1 allowed"}, cache);
+  }
+  expect_errors(mistakes);
+  expect_no_runs();
+  // A few unreadable images are named and left out. The folder is that of a start that failed.
+  const test::Finished tolerated =
+      run(arguments("run0", {"data=text", "epochs=1", "max_corrupt=0.3"}));
+  EXPECT_EQ(tolerated.status, 0) << tolerated.err;
+  EXPECT_NE(tolerated.err.find("warning: left out: text/train/cat/a.jpg: is a text file"),
+            std::string::npos)
+      << tolerated.err;
+}
+
+TEST_F(TrainCommand, ModelThatCannotStartTheNetworkIsRefused) {
+  auto make = [&](const std::string& name, const std::vector<std::string>& changes) {
+    std::vector<std::string> options = {"new", "--classes", "10", "--out",
+                                        (directory_ / name).string()};
+    options.insert(options.end(), changes.begin(), changes.end());
+    const test::Finished made = test::run_sact(options);
+    EXPECT_EQ(made.status, 0) << made.err;
+  };
+  make("wide", {"--units", "2,2", "--stem", "small", "--unit", "basic", "--width", "8"});
+  make("stem", {"--units", "2,2", "--stem", "imagenet", "--unit", "basic", "--width", "4"});
+  make("unit", {"--units", "2,2", "--stem", "small", "--unit", "bottleneck", "--width", "4"});
+  make("short", {"--units", "2,1", "--stem", "small", "--unit", "basic", "--width", "4"});
+  write("text", "no model");
+  write("nothing", "");
+  std::vector<Mistake> mistakes;
+  auto add = [&](const std::string& init, std::vector<std::string> words) {
+    mistakes.push_back({arguments(fresh_run(), {"--init", init}), std::move(words)});
+  };
+  add("wide", {"'width'", "4 was asked for", "wide has 8"});
+  add("stem", {"'stem'", "small was asked for", "stem has imagenet"});
+  add("unit", {"'unit'", "basic was asked for", "unit has bottleneck"});
+  add("short", {"short", "stages.1.blocks.1", "units 2,2"});
+  add("text", {"text", "not a safetensors file"});
+  add("nothing", {"nothing", "not a safetensors file"});
+  add("missing", {"missing", "cannot be opened"});
+  expect_errors(mistakes);
+  expect_no_runs();
+}
+
+TEST_F(TrainCommand, DamagedRunsAreNotResumed) {
+  const std::vector<std::string> settings = {"epochs=2"};
+  expect_success(arguments("whole", settings));
+  expect_success(arguments("wide", {"epochs=2", "width=8"}));
+  const std::string checkpoint = bytes_of("whole/checkpoint.safetensors");
+  auto copy = [&](const std::string& name) {
+    std::filesystem::copy(directory_ / "whole", directory_ / name,
+                          std::filesystem::copy_options::recursive);
+    return name + "/checkpoint.safetensors";
+  };
+  write(copy("cut"), checkpoint.substr(0, checkpoint.size() - 1000));
+  write(copy("cuthead"), checkpoint.substr(0, 100));
+  write(copy("zero"), "");
+  write(copy("model"), bytes_of("whole/last.safetensors"));
+  write(copy("other"), bytes_of("wide/checkpoint.safetensors"));
+  copy("settings");
+  write("settings/settings.json", "{\"epochs\": ");
+  std::vector<Mistake> mistakes;
+  for (const char* run : {"cut", "cuthead", "zero", "model"}) {
+    mistakes.push_back({arguments(run, settings),
+                        {std::string(run) + "/checkpoint.safetensors", "start the run anew"}});
+  }
+  mistakes.push_back({arguments("other", settings), {"other settings", "width: 8 -> 4"}});
+  mistakes.push_back({arguments("settings", settings), {"settings/settings.json", "remove this"}});
+  mistakes.push_back({arguments("whole", {"epochs=3"}), {"other settings", "epochs: 2 -> 3"}});
+  expect_errors(mistakes);
+  for (const char* run : {"cut", "zero", "other"}) expect_same_model(run, "whole");
+  // The settings are in the checkpoint too.
+  copy("nosettings");
+  std::filesystem::remove(directory_ / "nosettings/settings.json");
+  expect_errors({{arguments("nosettings", {"epochs=3"}), {"epochs: 2 -> 3"}}});
+  expect_success(arguments("nosettings", settings));
+  EXPECT_EQ(bytes_of("nosettings/settings.json"), bytes_of("whole/settings.json"));
+}
+
+TEST_F(TrainCommand, DeadUnitsAreNamedOnce) {
+  const test::Finished finished =
+      run(arguments("run", {"units=3,2", "halting_bias=20", "epochs=3"}));
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  const std::string warning = "warning: 3 of 5 units are dead",
+                    where = "block 1: units 2 to 3; block 2: unit 2";
+  const size_t first = finished.err.find(warning);
+  ASSERT_NE(first, std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find(warning, first + 1), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find(where, first), std::string::npos) << finished.err;
+  EXPECT_NE(bytes_of("run/summary.html").find(where), std::string::npos);
+  const test::Finished alive = run(arguments("alive", {"epochs=1"}));
+  EXPECT_EQ(alive.err.find("dead"), std::string::npos) << alive.err;
+}
+
+}  // namespace
+}  // namespace sact
