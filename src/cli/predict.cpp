@@ -73,12 +73,13 @@ void check_finite(const ImageResult& result, const std::string& path) {
   }
 }
 
-void record(const PredictOptions& options, const ModelSpec& spec, Prediction prediction,
-            Outcome& outcome) {
+void record(const PredictOptions& options, const ModelSpec& spec, const PredictionTable& table,
+            Prediction prediction, Outcome& outcome) {
   if (options.common.json) {
     outcome.images.push_back(prediction_json(spec, prediction));
   } else {
-    print(prediction_line(spec, prediction));
+    if (outcome.count == 0) print(table.header());
+    print(table.row(prediction));
   }
   ++outcome.count;
   outcome.flops += double(prediction.result.flops);
@@ -137,12 +138,17 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
                     Outcome& outcome) {
   const std::vector<Input> inputs = expand_inputs(options.images, options.out);
   const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
+  std::vector<std::string> paths;
+  for (const Input& input : inputs) {
+    if (input.error.empty()) paths.push_back(input.path.string());
+  }
+  const PredictionTable table(spec, paths);
   Progress progress("predicting", int64_t(inputs.size()), "images");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string path = inputs[i].path.string();
     try {
       if (!inputs[i].error.empty()) throw Error(inputs[i].error);
-      record(options, spec,
+      record(options, spec, table,
              predict_image(options, spec, runner, inputs[i].path, names[i], outcome.overview),
              outcome);
     } catch (const std::bad_alloc&) {
@@ -185,6 +191,8 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
   const int64_t count = view->shape[0];
   const double load = watch.lap() / double(count);
 
+  const auto name_of = [&](int64_t i) { return fmt::format("{}#{}", options.tensor, i); };
+  const PredictionTable table(spec, {name_of(count - 1)});
   const size_t image_values = size_t(3 * size.positions());
   for (int64_t first = 0; first < count; first += options.batch) {
     const int now = int(std::min<int64_t>(options.batch, count - first));
@@ -195,31 +203,32 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
     const double network = watch.lap() / now;
     for (int i = 0; i < now; ++i) {
       Prediction prediction;
-      prediction.path = fmt::format("{}#{}", options.tensor, first + i);
+      prediction.path = name_of(first + i);
       prediction.size = size;
       prediction.result = std::move(results[size_t(i)]);
       check_finite(prediction.result, prediction.path);
       prediction.top = top_classes(prediction.result.logits, options.top);
       prediction.ms = {load, 0, network, watch.lap()};
-      record(options, spec, std::move(prediction), outcome);
+      record(options, spec, table, std::move(prediction), outcome);
     }
   }
 }
 
 void print_summary(const PredictOptions& options, const Outcome& outcome, double seconds) {
   const int64_t count = outcome.count;
-  std::string text = fmt::format("{} in {}", counted(count, "image"), format_duration(seconds));
-  if (count > 0) {
-    text += fmt::format(", {:.1f} % of the dense work", 100 * outcome.flops / outcome.dense_flops);
-  }
-  if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
-  print(text);
   if (count > 0 && options.tensor.empty() && !options.no_pictures) {
     print(fmt::format(
         "pictures are in {}{}", options.out,
         outcome.overview_path.empty() ? "" : "; all at a glance: " + outcome.overview_path));
   }
   if (!options.raw.empty()) print(fmt::format("raw tensors are in {}", options.raw));
+  std::string text = fmt::format("{} in {}", counted(count, "image"), format_duration(seconds));
+  if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
+  if (count > 0) {
+    text += fmt::format(", with {:.1f} % of the dense network's work",
+                        100 * outcome.flops / outcome.dense_flops);
+  }
+  print(text);
 }
 
 int run(const PredictOptions& options) {

@@ -8,6 +8,7 @@
 #include "io/safetensors.h"
 #include "model/flops.h"
 #include "report/ponder_picture.h"
+#include "report/unicode.h"
 
 namespace sact::cli {
 namespace {
@@ -24,6 +25,16 @@ std::string best_class(const ModelSpec& spec, const Prediction& prediction) {
 std::string file_name(const Prediction& prediction) {
   return printable(std::filesystem::path(prediction.path).filename().string());
 }
+
+struct Column {
+  std::string_view name;
+  size_t width;  // at least
+};
+constexpr size_t kPath = 0, kClass = 1;
+constexpr Column kColumns[] = {{"image", 5}, {"class", 5},    {"score", 7}, {"ponder cost", 11},
+                               {"GFLOP", 7}, {"of dense", 8}, {"ms", 7}};
+constexpr size_t kWidestText = 40;  // longer ones push their row to the right
+constexpr size_t kLongestPath = 1000;
 
 template <typename T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values) {
@@ -62,13 +73,49 @@ io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction) {
   return json;
 }
 
-std::string prediction_line(const ModelSpec& spec, const Prediction& prediction) {
-  return fmt::format("{}: {}, ponder cost {:.2f}, {} ({:.0f} % of dense), {}{}",
-                     printable(prediction.path, 1000), best_class(spec, prediction),
-                     ponder_cost(prediction.result), format_flops(double(prediction.result.flops)),
-                     100 * dense_share(spec, prediction),
-                     format_duration(prediction.ms.network / 1000),
-                     prediction.map.empty() ? "" : " -> " + printable(prediction.map, 1000));
+PredictionTable::PredictionTable(const ModelSpec& spec, const std::vector<std::string>& paths)
+    : spec_(spec), path_width_(kColumns[kPath].width), class_width_(kColumns[kClass].width) {
+  const auto widen = [](size_t& width, const std::string& text) {
+    width = std::max(width, std::min(kWidestText, report::display_width(text)));
+  };
+  for (const std::string& path : paths) widen(path_width_, printable(path, kLongestPath));
+  for (int label = 0; label < spec.classes; ++label) {
+    widen(class_width_, printable(spec.label(label)));
+  }
+}
+
+std::string PredictionTable::header() const {
+  std::vector<std::string> names, rules;
+  for (const Column& column : kColumns) {
+    names.emplace_back(column.name);
+    rules.emplace_back(column.width, '-');
+  }
+  rules[kPath].assign(path_width_, '-');
+  rules[kClass].assign(class_width_, '-');
+  return line(names) + '\n' + line(rules);
+}
+
+std::string PredictionTable::row(const Prediction& prediction) const {
+  const ScoredClass& best = prediction.top.front();
+  return line({printable(prediction.path, kLongestPath), printable(spec_.label(best.index)),
+               fmt::format("{:.1f} %", 100 * best.score),
+               fmt::format("{:.2f}", ponder_cost(prediction.result)),
+               fmt::format("{:.3f}", double(prediction.result.flops) * 1e-9),
+               fmt::format("{:.1f} %", 100 * dense_share(spec_, prediction)),
+               fmt::format("{:.1f}", prediction.ms.network)});
+}
+
+std::string PredictionTable::line(const std::vector<std::string>& cells) const {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const bool text = i == kPath || i == kClass;
+    const size_t width = i == kPath ? path_width_ : i == kClass ? class_width_ : kColumns[i].width;
+    const size_t taken = report::display_width(cells[i]);
+    const std::string space(width - std::min(width, taken), ' ');
+    if (i > 0) line += "  ";
+    line += text ? cells[i] + space : space + cells[i];
+  }
+  return line;
 }
 
 io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,

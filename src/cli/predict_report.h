@@ -1,4 +1,4 @@
-// What `sact predict` shows of a result: JSON, one line of text, a picture, raw tensors.
+// What `sact predict` shows of a result: JSON, a row of a table, a picture, raw tensors.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,25 @@ struct Prediction {
 };
 
 io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction);
-std::string prediction_line(const ModelSpec& spec, const Prediction& prediction);
+
+/// The table that people read, one line at a time: a row can be printed as soon as its image was
+/// run, because all columns have their width from the start.
+class PredictionTable {
+ public:
+  /// `paths` are those of all images that will be run.
+  PredictionTable(const ModelSpec& spec, const std::vector<std::string>& paths);
+
+  /// The names of the columns and the rule under them.
+  std::string header() const;
+  std::string row(const Prediction& prediction) const;
+
+ private:
+  std::string line(const std::vector<std::string>& cells) const;
+
+  const ModelSpec& spec_;
+  size_t path_width_, class_width_;
+};
+
 io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,
                              const io::Image& photo);
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "data/synthetic.h"
 #include "io/image.h"
@@ -47,7 +48,7 @@ class CliPredict : public ::testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-TEST_F(CliPredict, WritesAPictureAndALineForEveryImage) {
+TEST_F(CliPredict, WritesAPictureAndARowForEveryImage) {
   const auto finished = predict({"m", "photos", "--out", "maps"});
   ASSERT_EQ(finished.status, 0) << finished.err;
   for (const char* name : {"a", "b", "a-2"}) {
@@ -55,9 +56,19 @@ TEST_F(CliPredict, WritesAPictureAndALineForEveryImage) {
     const io::Image picture = io::read_image(path);
     EXPECT_GT(picture.width, 600);
     EXPECT_GT(picture.height, 400);
-    EXPECT_NE(finished.out.find(std::string("maps/") + name + ".ponder.png"), std::string::npos);
+  }
+  std::istringstream lines(finished.out);
+  std::vector<std::string> table(5);
+  for (std::string& line : table) std::getline(lines, line);
+  EXPECT_EQ(table[0].substr(0, 5), "image");
+  EXPECT_EQ(table[0].substr(table[0].size() - 2), "ms");
+  for (const std::string& line : table) EXPECT_EQ(line.size(), table[0].size()) << finished.out;
+  for (size_t i = 0; i < 3; ++i) {
+    const char* paths[] = {"photos/a.png ", "photos/b.jpg ", "photos/more/a.png "};
+    EXPECT_EQ(table[2 + i].find(paths[i]), 0u) << finished.out;
   }
   EXPECT_NE(finished.out.find("3 images in"), std::string::npos) << finished.out;
+  EXPECT_NE(finished.out.find("maps/overview.png"), std::string::npos) << finished.out;
   EXPECT_GT(io::read_image(directory_ / "maps/overview.png").width, 400);
 }
 
