@@ -9,7 +9,12 @@
 
 namespace sact::cli {
 
-/// The back end for the chosen device and threads, with the model's weights loaded.
-std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options);
+/// Adds --backend to the command.
+void add_backend_option(CLI::App& command, std::string& backend);
+
+/// The back end for the chosen device and threads, with the model's weights loaded. `backend` is
+/// "engine", "torch", or empty: the engine on the CPU, LibTorch on CUDA.
+std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,
+                                    const std::string& backend);
 
 }  // namespace sact::cli

@@ -1,0 +1,52 @@
+// A network prepared for running: norms folded into the products that follow them, weights packed
+// for the kernels of this processor. It depends on the model alone; sessions share it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "kernels/cpu/kernels.h"
+#include "model/model_file.h"
+
+namespace sact::engine {
+
+/// A norm in inference: scale * x + shift for every channel.
+struct Affine {
+  std::vector<float> scale, shift;
+};
+
+/// A convolution or fully connected layer, with the norm after it folded in.
+struct Layer {
+  kernels::PackedWeights weights;
+  std::vector<float> bias;  // for whole panels
+};
+
+/// A halting score before its sigmoid: taps and global with their norms folded in.
+struct Score {
+  std::vector<float> taps;              // [9, C], empty for ACT
+  std::array<float, 9> tap_shift = {};  // what a tap inside the image adds besides
+  std::vector<float> global;            // [C], times the mean over positions
+  float shift = 0;
+};
+
+struct Unit {
+  Affine norm1;
+  std::optional<Layer> shortcut;  // of a block's first unit
+  Layer conv1, conv2;
+  std::optional<Layer> conv3;  // of bottleneck units
+  std::optional<Score> score;
+};
+
+struct Plan {
+  Plan(const ModelFile& file, const kernels::Table& table);
+
+  ModelSpec spec;
+  const kernels::Table& table;
+  Layer stem;  // as many taps as the kernel has rows; their depth is its width times 3 colours
+  std::vector<std::vector<Unit>> blocks;
+  Affine norm;
+  Layer head;
+};
+
+}  // namespace sact::engine
