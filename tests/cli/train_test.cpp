@@ -1,33 +1,13 @@
 // sact train: every mistake is one line, and what a user is told about a run.
-#include <algorithm>
-
 #include "cli/training_runs.h"
 
 namespace sact {
 namespace {
 
-/// A start that must fail, with words that its message must have.
-struct Mistake {
-  std::vector<std::string> arguments;
-  std::vector<std::string> words;
-};
+using test::Mistake;
 
 class TrainCommand : public test::TrainingRuns {
  protected:
-  /// All of them, a few at a time since each spends half a second on loading LibTorch.
-  void expect_errors(const std::vector<Mistake>& mistakes) {
-    constexpr size_t kTogether = 4;
-    for (size_t first = 0; first < mistakes.size(); first += kTogether) {
-      std::vector<std::unique_ptr<test::Running>> running;
-      const size_t end = std::min(mistakes.size(), first + kTogether);
-      for (size_t i = first; i < end; ++i) running.push_back(start(mistakes[i].arguments));
-      for (size_t i = first; i < end; ++i) {
-        SCOPED_TRACE(mistakes[i].words.front() + ", case " + std::to_string(i));
-        expect_error(running[i - first]->wait(), mistakes[i].words);
-      }
-    }
-  }
-
   /// A folder of six images in each of two classes and splits.
   void make_images(const std::string& folder) {
     if (image_.empty()) {

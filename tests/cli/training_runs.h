@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -24,6 +25,12 @@ inline bool wait_until(const std::function<bool()>& happened) {
   return true;
 }
 
+/// A start that must fail, with words that its message must have.
+struct Mistake {
+  std::vector<std::string> arguments;
+  std::vector<std::string> words;
+};
+
 class TrainingRuns : public ::testing::Test {
  protected:
   /// A run of a second or so in the folder `run`; later settings count.
@@ -32,7 +39,7 @@ class TrainingRuns : public ::testing::Test {
     std::vector<std::string> list = {
         "train",     "--out",      run,          "--data",       "synthetic:size=36,count=40,val=9",
         "units=2,2", "stem=small", "unit=basic", "width=4",      "size=32",
-        "epochs=6",  "batch=4",    "samples=2",  "halting=sact", "workers=1",
+        "epochs=6",  "batch=4",    "samples=0",  "halting=sact", "workers=1",
         "--threads", "1"};
     list.insert(list.end(), more.begin(), more.end());
     return list;
@@ -65,6 +72,20 @@ class TrainingRuns : public ::testing::Test {
     for (const std::string& word : words) {
       EXPECT_NE(finished.err.find(word, error), std::string::npos)
           << "'" << word << "' is not in: " << finished.err;
+    }
+  }
+
+  /// All of them, a few at a time since each spends half a second on loading LibTorch.
+  void expect_errors(const std::vector<Mistake>& mistakes) {
+    constexpr size_t kTogether = 4;
+    for (size_t first = 0; first < mistakes.size(); first += kTogether) {
+      std::vector<std::unique_ptr<Running>> running;
+      const size_t end = std::min(mistakes.size(), first + kTogether);
+      for (size_t i = first; i < end; ++i) running.push_back(start(mistakes[i].arguments));
+      for (size_t i = first; i < end; ++i) {
+        SCOPED_TRACE(mistakes[i].words.front() + ", case " + std::to_string(i));
+        expect_error(running[i - first]->wait(), mistakes[i].words);
+      }
     }
   }
 

@@ -72,6 +72,13 @@ void Running::send(int signal) {
   if (child_ > 0) ::kill(child_, signal);
 }
 
+bool Running::ended() const {
+  siginfo_t info{};
+  if (child_ <= 0) return true;
+  return ::waitid(P_PID, id_t(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child_;
+}
+
 Finished Running::wait() {
   int status = 0;
   if (child_ <= 0 || ::waitpid(child_, &status, 0) != child_) {

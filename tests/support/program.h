@@ -33,6 +33,7 @@ class Running {
   Running& operator=(const Running&) = delete;
 
   void send(int signal);
+  bool ended() const;
   Finished wait();
 
  private:
