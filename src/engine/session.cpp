@@ -26,9 +26,7 @@ void clear_row(std::vector<float>& rows, int32_t row, int64_t channels) {
 }  // namespace
 
 Session::Session(std::shared_ptr<const Plan> plan, int threads)
-    : plan_(std::move(plan)), threads_(threads) {
-  SACT_ASSERT(threads_ >= 1);
-}
+    : plan_(std::move(plan)), team_(threads) {}
 
 void Session::prepare(int count, Size size) {
   if (geometry_.images == count && geometry_.image == size) return;
@@ -98,12 +96,9 @@ void Session::normalise(const Affine& norm, const float* input, const RowList* r
   call.output = output;
   call.output_stride = channels;
   call.channels = channels;
-  const int parts = std::min(threads_, std::max(1, count / 8));
-#pragma omp parallel for num_threads(parts)
-  for (int part = 0; part < parts; ++part) {
-    plan_->table.norm_f32(call, int(int64_t(count) * part / parts),
-                          int(int64_t(count) * (part + 1) / parts));
-  }
+  team_.share(count, 8, [&](int64_t first, int64_t last) {
+    plan_->table.norm_f32(call, int(first), int(last));
+  });
 }
 
 void Session::multiply(const Layer& layer, const float* input, int64_t input_stride,
@@ -125,15 +120,15 @@ void Session::multiply(const Layer& layer, const float* input, int64_t input_str
   call.add = add;
   const int panels = layer.weights.panels(), tile = plan_->table.tile_rows;
   // Rows are shared out where every thread gets several tiles of them, otherwise columns.
-  const bool by_rows = count >= 2 * tile * threads_ || panels < threads_;
-  const int parts = std::min(threads_, by_rows ? (count + tile - 1) / tile : panels);
-#pragma omp parallel for num_threads(parts)
-  for (int part = 0; part < parts; ++part) {
-    auto share = [&](int whole, int p) { return int(int64_t(whole) * p / parts); };
-    const kernels::Range range =
-        by_rows ? kernels::Range{share(count, part), share(count, part + 1), 0, panels}
-                : kernels::Range{0, count, share(panels, part), share(panels, part + 1)};
-    plan_->table.product_f32(call, range);
+  const bool by_rows = count >= 2 * tile * team_.size() || panels < team_.size();
+  if (by_rows) {
+    team_.share(count, tile, [&](int64_t first, int64_t last) {
+      plan_->table.product_f32(call, {int(first), int(last), 0, panels});
+    });
+  } else {
+    team_.share(panels, 1, [&](int64_t first, int64_t last) {
+      plan_->table.product_f32(call, {0, count, int(first), int(last)});
+    });
   }
 }
 
@@ -162,8 +157,7 @@ void Session::run_stem(const std::vector<float>& planes) {
   if (!pooled) return;
   const int channels = spec.stem_channels();
   const Size from = g.stem.size, to = g.first.size;
-#pragma omp parallel for num_threads(threads_)
-  for (int row = 0; row < g.first.rows(); ++row) {
+  auto pool_row = [&](int row) {
     const int image = row / g.first.positions(), position = row % g.first.positions();
     const int y0 = position / to.width * 2 - 1, x0 = position % to.width * 2 - 1;
     float* target = stream_.data() + int64_t(row) * channels;
@@ -179,7 +173,10 @@ void Session::run_stem(const std::vector<float>& planes) {
         first = false;
       }
     }
-  }
+  };
+  team_.share(g.first.rows(), 8, [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row) pool_row(int(row));
+  });
 }
 
 /// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
@@ -269,9 +266,7 @@ void Session::compute_scores(int block, const Score& score) {
   }
   const bool local = !score.taps.empty();
   if (local) {
-#pragma omp parallel for num_threads(threads_)
-    for (size_t i = 0; i < dilated_.size(); ++i) {
-      const int64_t row = dilated_[i];
+    auto project = [&](int64_t row) {
       const float* x = stream_.data() + row * channels;
       for (int tap = 0; tap < 9; ++tap) {
         const float* weights = score.taps.data() + int64_t(tap) * channels;
@@ -279,7 +274,10 @@ void Session::compute_scores(int block, const Score& score) {
         for (int c = 0; c < channels; ++c) sum += x[c] * weights[c];
         tap_values_[size_t(row * 9 + tap)] = sum;
       }
-    }
+    };
+    team_.share(int64_t(dilated_.size()), 8, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) project(dilated_[size_t(i)]);
+    });
   }
   for (int32_t row : active_) {
     float total = global[size_t(row / grid.positions())];

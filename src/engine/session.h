@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/thread_team.h"
 #include "engine/plan.h"
 #include "engine/rows.h"
 #include "halting/halting.h"
@@ -52,7 +53,7 @@ class Session : public Runner {
                 const int32_t* input_rows, int count, Place output, bool relu, bool add);
 
   std::shared_ptr<const Plan> plan_;
-  int threads_;
+  ThreadTeam team_;
   Geometry geometry_;
   // Activations, [rows, channels]. The hidden ones have a row of zeros after the last.
   std::vector<float> padded_, stream_, next_stream_, output_, preactivated_, hidden_, narrow_;

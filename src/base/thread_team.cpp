@@ -1,0 +1,64 @@
+#include "base/thread_team.h"
+
+#include "base/error.h"
+
+namespace sact {
+namespace {
+
+constexpr int kLooks = 4000;
+constexpr uint32_t kEnd = 0x80000000u;
+
+/// Waits until the value is no longer `old`; returns the new one.
+template <typename T>
+T wait_for_change(const std::atomic<T>& value, T old) {
+  for (int look = 0; look < kLooks; ++look) {
+    const T now = value.load(std::memory_order_acquire);
+    if (now != old) return now;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  for (;;) {
+    const T now = value.load(std::memory_order_acquire);
+    if (now != old) return now;
+    value.wait(old, std::memory_order_acquire);
+  }
+}
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(int size) {
+  SACT_ASSERT(size >= 1);
+  for (int part = 1; part < size; ++part) helpers_.emplace_back([this, part] { help(part); });
+}
+
+ThreadTeam::~ThreadTeam() {
+  started_.fetch_or(kEnd, std::memory_order_release);
+  started_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+void ThreadTeam::start(const Job& job) {
+  SACT_ASSERT(job.parts >= 1 && job.parts <= size());
+  job_ = job;
+  unfinished_.store(int(helpers_.size()), std::memory_order_relaxed);
+  const uint32_t number = (started_.load(std::memory_order_relaxed) + 1) & ~kEnd;
+  started_.store(number, std::memory_order_release);
+  started_.notify_all();
+  job.call(job.work, 0);
+  for (int left = unfinished_.load(std::memory_order_acquire); left > 0;) {
+    left = wait_for_change(unfinished_, left);
+  }
+}
+
+void ThreadTeam::help(int part) {
+  uint32_t seen = 0;
+  for (;;) {
+    seen = wait_for_change(started_, seen);
+    if (seen & kEnd) return;
+    if (part < job_.parts) job_.call(job_.work, part);
+    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
+  }
+}
+
+}  // namespace sact
