@@ -39,7 +39,7 @@ void print(std::string_view text) {
 
 void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-    fail("results cannot be written to standard output: {}", errno_text(errno));
+    throw OutputError("results cannot be written to standard output: " + errno_text(errno));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "io/json.h"
 #include "io/safetensors.h"
 
@@ -43,6 +44,12 @@ io::Dtype storage_dtype(const std::string& name);
 /// Prints "sact: error: ..." to standard error: the first line of the message, without control
 /// characters that a file name or a label may carry.
 void print_error(std::string_view message);
+
+/// Standard output cannot be written any more.
+class OutputError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Prints a line of results to standard output; a full disk or closed pipe there is an error.
 void print(std::string_view text);

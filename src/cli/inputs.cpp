@@ -27,7 +27,9 @@ void add_path(std::vector<Input>& inputs, const fs::path& path, const fs::path& 
   }
   try {
     auto images = io::list_images(path);
-    std::erase_if(images, [&](const fs::path& image) { return lies_below(image, excluded); });
+    // Pictures of an earlier run inside this folder are not meant, unless they are what was named.
+    if (!lies_below(path, excluded))
+      std::erase_if(images, [&](const fs::path& image) { return lies_below(image, excluded); });
     for (const fs::path& image : images) inputs.push_back({image, {}});
     if (images.empty()) {
       inputs.push_back({path, path.string() + ": no JPEG or PNG image in this directory"});

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -58,10 +59,22 @@ std::filesystem::path overview_path(const PredictOptions& options) {
   return std::filesystem::path(options.out) / "overview.png";
 }
 
+/// Pictures among the images would be taken for images the next time.
+void check_folders(const PredictOptions& options) {
+  for (const std::string& image : options.images) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(image, ignored) &&
+        std::filesystem::equivalent(image, options.out, ignored)) {
+      fail("{}: the pictures would lie among the images; choose another --out", image);
+    }
+  }
+}
+
 /// Output that cannot be written must not cost the work first.
 void check_outputs(const PredictOptions& options) {
   if (!options.raw.empty()) check_writable(options.raw);
   if (options.tensor.empty() && !options.no_pictures) {
+    check_folders(options);
     make_directories(options.out);
     check_writable(overview_path(options));
   }
@@ -134,10 +147,28 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   return prediction;
 }
 
+/// No picture may be written over an image that was given.
+void check_inputs_stay(const PredictOptions& options, const std::vector<Input>& inputs,
+                       const std::vector<std::string>& names) {
+  std::set<std::filesystem::path> written = {
+      std::filesystem::weakly_canonical(overview_path(options))};
+  for (const std::string& name : names) {
+    written.insert(std::filesystem::weakly_canonical(std::filesystem::path(options.out) / name));
+  }
+  for (const Input& input : inputs) {
+    if (input.error.empty() && written.count(std::filesystem::weakly_canonical(input.path))) {
+      fail("{}: a picture would be written over this image; choose another --out",
+           input.path.string());
+    }
+  }
+}
+
 void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
                     Outcome& outcome) {
-  const std::vector<Input> inputs = expand_inputs(options.images, options.out);
+  const std::vector<Input> inputs =
+      expand_inputs(options.images, options.no_pictures ? std::string() : options.out);
   const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
+  if (!options.no_pictures) check_inputs_stay(options, inputs, names);
   std::vector<std::string> paths;
   for (const Input& input : inputs) {
     if (input.error.empty()) paths.push_back(input.path.string());
@@ -151,6 +182,8 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
       record(options, spec, table,
              predict_image(options, spec, runner, inputs[i].path, names[i], outcome.overview),
              outcome);
+    } catch (const OutputError&) {
+      throw;  // it is not this image's fault, and the next will not fare better
     } catch (const std::bad_alloc&) {
       record_failure(path, path + ": not enough memory for this image", outcome);
     } catch (const std::exception& error) {

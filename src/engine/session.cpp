@@ -72,9 +72,9 @@ void Session::prepare(int count, Size size) {
   reserve(hidden_, most_hidden, 1);
   reserve(narrow_, most_hidden, 1);
   reserve(preactivated_, std::max(most_hidden, most_stream), 1);
+  // The three change places from block to block, so each must hold the largest, the stem's too.
+  most_stream = std::max(most_stream, int64_t(g.stem.rows()) * spec.stem_channels());
   for (auto* stream : {&stream_, &next_stream_, &output_}) reserve(*stream, most_stream, 1);
-  reserve(stream_, int64_t(g.stem.rows()), spec.stem_channels());
-  reserve(next_stream_, int64_t(g.stem.rows()), spec.stem_channels());
   reserve(scores_, most_rows, 1);
   reserve(tap_values_, most_rows + 1, 9);
   all_rows_.resize(size_t(most_rows));

@@ -47,9 +47,14 @@ void resize_lines(const Image& image, const Crop& crop, Size size, Take&& take) 
   const auto rows = bilinear_taps(crop.height(), size.height);
   const size_t row_length = size_t(size.width) * 3;
 
-  // Horizontally first, into rows of interleaved RGB.
-  std::vector<float> narrow(size_t(crop.height()) * row_length);
-  for (int y = 0; y < crop.height(); ++y) {
+  // Horizontally first, into rows of interleaved RGB. Of those only the ones that the current line
+  // needs are kept: a picture of one column and a million rows must not become a large one.
+  size_t window = 1;
+  for (const Taps& taps : rows) window = std::max(window, taps.weights.size());
+  std::vector<float> narrow(window * row_length);
+  auto narrow_row = [&](int y) { return &narrow[size_t(y) % window * row_length]; };
+  auto fill_row = [&](int y) {
+    float* target = narrow_row(y);
     for (int x = 0; x < size.width; ++x) {
       const Taps& taps = columns[size_t(x)];
       const uint8_t* source = image.pixel(crop.left + taps.first, crop.top + y);
@@ -57,16 +62,19 @@ void resize_lines(const Image& image, const Crop& crop, Size size, Take&& take) 
       for (float weight : taps.weights) {
         for (int c = 0; c < 3; ++c) sum[c] += weight * float(*source++);
       }
-      std::copy(sum, sum + 3, &narrow[size_t(y) * row_length + size_t(x) * 3]);
+      target = std::copy(sum, sum + 3, target);
     }
-  }
+  };
 
+  int filled = 0;
   std::vector<float> line(row_length);
   for (int y = 0; y < size.height; ++y) {
     const Taps& taps = rows[size_t(y)];
+    const int last = taps.first + int(taps.weights.size());
+    for (filled = std::max(filled, taps.first); filled < last; ++filled) fill_row(filled);
     std::fill(line.begin(), line.end(), 0.0f);
     for (size_t k = 0; k < taps.weights.size(); ++k) {
-      const float* source = &narrow[(size_t(taps.first) + k) * row_length];
+      const float* source = narrow_row(taps.first + int(k));
       for (size_t i = 0; i < row_length; ++i) line[i] += taps.weights[k] * source[i];
     }
     take(y, line);

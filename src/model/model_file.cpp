@@ -128,6 +128,20 @@ std::vector<Weight> read_weights(const ModelFile& file, const ModelSpec& spec) {
   return weights;
 }
 
+namespace {
+
+void check_fits_f16(const Weight& weight, const std::filesystem::path& path) {
+  constexpr float kLargest = 65504;
+  for (float value : weight.values) {
+    if (std::abs(value) > kLargest) {
+      fail("{}: '{}' has a value of {:g}, more than 16-bit floats (F16) can hold: use bf16 or f32",
+           path.string(), weight.info.name, value);
+    }
+  }
+}
+
+}  // namespace
+
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
                  const std::vector<Weight>& weights, io::Dtype dtype) {
   validate(spec, path.string());
@@ -138,6 +152,7 @@ void write_model(const std::filesystem::path& path, const ModelSpec& spec,
     const bool large =
         weight.info.role == WeightRole::kConvolution || weight.info.role == WeightRole::kLinear;
     const io::Dtype stored = large ? dtype : io::Dtype::kF32;
+    if (stored == io::Dtype::kF16) check_fits_f16(weight, path);
     storage.push_back(io::stored_as(weight.values, stored));
     tensors.push_back({weight.info.name, {stored, weight.info.shape, storage.back()}});
   }

@@ -49,7 +49,7 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
     for (const kernels::Table* table : kernels::available_tables()) {
       SCOPED_TRACE(table->name);
       Session session(std::make_shared<Plan>(file, *table), 2);
-      for (int repeat = 0; repeat < 2; ++repeat) {  // the second run finds used memory
+      for (int repeat = 0; repeat < 4; ++repeat) {  // later runs find used memory
         const auto found = session.run(planes, kind.images, size);
         ASSERT_EQ(found.size(), expected.size());
         int64_t positions = 0, different = 0;
@@ -66,7 +66,7 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
               }
             }
           }
-          if (different > 0) continue;
+          if (different > 0) continue;  // a position that halts elsewhere changes what follows
           EXPECT_EQ(found[i].flops, expected[i].flops);
           double error = 0, norm = 0;
           for (size_t c = 0; c < found[i].logits.size(); ++c) {
@@ -95,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{Halting::kSact, Stem::kImageNet, kBottleneck, {3, 4, 1}, 4, 1, false, 5, 64, 48},
         Kind{Halting::kSact, Stem::kImageNet, kBottleneck, {3, 4, 2}, 12, 2, true, 3, 70, 90},
         Kind{Halting::kSact, Stem::kSmall, kBasic, {3, 3, 3}, 8, 1, true, 2, 33, 47},
+        Kind{Halting::kAct, Stem::kImageNet, kBasic, {2, 2}, 16, 1, true, 1, 96, 96},
+        Kind{Halting::kSact, Stem::kImageNet, kBasic, {2, 2, 2, 2}, 8, 1, true, 1, 96, 96},
         Kind{Halting::kSact, Stem::kSmall, kBottleneck, {3, 4}, 8, 4, true, 2, 40, 36}));
 
 }  // namespace

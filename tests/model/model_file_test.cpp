@@ -248,5 +248,22 @@ TEST(Weights, ParameterCountOfThePublishedNetworks) {
   EXPECT_EQ(parameter_count(spec), 44'541'480);
 }
 
+TEST(ModelFile, WeightsTooLargeForHalfPrecisionAreNotStoredAsInfinity) {
+  const test::TemporaryDirectory directory;
+  ModelSpec spec;
+  spec.units = {1};
+  spec.width = 4;
+  spec.classes = 3;
+  auto weights = initial_weights(spec, {});
+  weights.front().values[5] = 1e6f;
+  const auto path = directory / "half.safetensors";
+  const std::string message =
+      test::error_of([&] { write_model(path, spec, weights, io::Dtype::kF16); });
+  EXPECT_NE(message.find("bf16"), std::string::npos) << message;
+  EXPECT_FALSE(std::filesystem::exists(path));
+  write_model(path, spec, weights, io::Dtype::kBF16);
+  EXPECT_NEAR(ModelFile(path).values(weights.front().info)[5], 1e6, 5e3);
+}
+
 }  // namespace
 }  // namespace sact
