@@ -26,10 +26,17 @@ class ThreadTeam {
   /// own, and returns when all have returned. `work` must not throw.
   template <typename Work>
   void run(int parts, const Work& work) {
-    if (parts == 1) return work(0);
+    if (parts == 1) {
+      job_.parts = 1;
+      return work(0);
+    }
     start(
         {[](const void* job, int part) { (*static_cast<const Work*>(job))(part); }, &work, parts});
   }
+
+  /// Called inside of a job by all of its parts: none returns before all have called. What they
+  /// wrote before, all can read after.
+  void meet();
 
   /// Shares [0, count) out evenly: work(first, last) for each thread, with at least `least` items,
   /// if there are so many.
@@ -53,6 +60,8 @@ class ThreadTeam {
   Job job_;
   std::atomic<uint32_t> started_{0};  // jobs so far; the top bit asks the threads to end
   std::atomic<int> unfinished_{0};    // helpers that have not finished the job under way
+  std::atomic<int> arrived_{0};       // parts that wait in meet()
+  std::atomic<uint32_t> meetings_{0};
   std::vector<std::thread> helpers_;
 };
 

@@ -8,10 +8,18 @@
 namespace sact::engine {
 namespace {
 
+constexpr size_t kPieceBytes = size_t{16} << 20;
+
 class Builder {
  public:
-  Builder(const ModelFile& file, const kernels::Table& table)
-      : spec_(file.spec()), table_(table), file_(file) {
+  Builder(const ModelFile& file, const kernels::Table& table, kernels::DataType type, Arena& arena,
+          int& layers)
+      : spec_(file.spec()),
+        table_(table),
+        type_(type),
+        file_(file),
+        arena_(arena),
+        layers_(layers) {
     for (const WeightInfo& info : weight_list(spec_)) infos_.emplace(info.name, info);
   }
 
@@ -30,43 +38,47 @@ class Builder {
   }
 
   /// `after` is the norm that follows, or null.
-  Layer convolution(const std::string& name, const Affine* after) const {
+  Layer convolution(const std::string& name, const Affine* after) {
     const io::Shape& shape = info(name).shape;  // [out, in, height, width]
     const int out = int(shape[0]), in = int(shape[1]);
     const int taps = shape.size() == 4 ? int(shape[2] * shape[3]) : 1;
-    return layer(transposed(values(name), out, in, taps), taps, in, out, after, {});
+    return layer(name, {int64_t(in) * taps, taps, 1}, taps, in, out, after);
   }
 
   /// The rows of the kernel become taps; a tap's depth is the width and the colours, as they lie in
   /// an image.
-  Layer stem() const {
+  Layer stem() {
     const std::string name = "stem.conv.weight";
     const io::Shape& shape = info(name).shape;
     const int out = int(shape[0]), colours = int(shape[1]), side = int(shape[2]);
     const std::vector<float> from = values(name);
     std::vector<float> to(from.size());
     size_t index = 0;
-    for (int y = 0; y < side; ++y) {
-      for (int x = 0; x < side; ++x) {
-        for (int c = 0; c < colours; ++c) {
-          for (int o = 0; o < out; ++o) {
+    for (int o = 0; o < out; ++o) {
+      for (int y = 0; y < side; ++y) {
+        for (int x = 0; x < side; ++x) {
+          for (int c = 0; c < colours; ++c) {
             to[index++] = from[size_t(((o * colours + c) * side + y) * side + x)];
           }
         }
       }
     }
-    return layer(to, side, side * colours, out, nullptr, {});
+    const int depth = side * colours;
+    return layer(name, to, {int64_t(side) * depth, 1, depth}, side, depth, out, nullptr);
   }
 
-  Layer head() const {
-    const std::string name = "head.fc.weight";
+  Layer head() {
     const int features = spec_.block_channels(spec_.blocks() - 1);
-    return layer(transposed(values(name), spec_.classes, features, 1), 1, features, spec_.classes,
-                 nullptr, values("head.fc.bias"));
+    Layer head = layer("head.fc.weight", {features, 1, 0}, 1, features, spec_.classes, nullptr);
+    const std::vector<float> bias = values("head.fc.bias");
+    std::copy(bias.begin(), bias.end(), head.bias.begin());
+    return head;
   }
 
-  Score score(const std::string& prefix, int channels) const {
+  Score score(const std::string& prefix, int channels) {
     Score score;
+    score.name = prefix.substr(0, prefix.size() - 1);
+    score.index = layers_++;
     auto folded = [&](const std::string& norm_name) {
       if (spec_.halting_norm) return norm(prefix + norm_name);
       return Affine{std::vector<float>(size_t(channels), 1.0f),
@@ -102,44 +114,43 @@ class Builder {
     return found->second;
   }
 
-  /// [out, in, taps] -> [taps, in, out]
-  static std::vector<float> transposed(const std::vector<float>& from, int out, int in, int taps) {
-    std::vector<float> to(from.size());
-    for (int o = 0; o < out; ++o) {
-      for (int i = 0; i < in; ++i) {
-        for (int t = 0; t < taps; ++t) {
-          to[(size_t(t) * size_t(in) + size_t(i)) * size_t(out) + size_t(o)] =
-              from[(size_t(o) * size_t(in) + size_t(i)) * size_t(taps) + size_t(t)];
-        }
-      }
-    }
-    return to;
+  Layer layer(const std::string& name, const kernels::WeightStrides& strides, int taps, int depth,
+              int columns, const Affine* after) {
+    return layer(name, values(name), strides, taps, depth, columns, after);
   }
 
-  Layer layer(std::vector<float> weights, int taps, int depth, int columns, const Affine* after,
-              const std::vector<float>& bias) const {
-    if (after) {
-      for (size_t i = 0; i < weights.size(); ++i) weights[i] *= after->scale[i % size_t(columns)];
-    }
+  Layer layer(const std::string& name, const std::vector<float>& weights,
+              const kernels::WeightStrides& strides, int taps, int depth, int columns,
+              const Affine* after) {
     Layer layer;
-    layer.weights = kernels::pack_weights(table_, kernels::DataType::kFloat32, weights.data(), taps,
-                                          depth, columns);
-    layer.bias = after ? after->shift : bias;
+    layer.name = layer_name(name);
+    layer.index = layers_++;
+    layer.weights =
+        kernels::pack_weights(table_, type_, weights.data(), strides,
+                              after ? after->scale.data() : nullptr, taps, depth, columns, arena_);
+    if (after) layer.bias = after->shift;
     layer.bias.resize(size_t(layer.weights.panels()) * size_t(table_.panel_columns), 0.0f);
     return layer;
   }
 
+  static std::string layer_name(const std::string& weight) {
+    return weight.substr(0, weight.rfind('.'));
+  }
+
   const ModelSpec& spec_;
   const kernels::Table& table_;
+  const kernels::DataType type_;
   const ModelFile& file_;
+  Arena& arena_;
+  int& layers_;
   std::map<std::string, WeightInfo> infos_;
 };
 
 }  // namespace
 
-Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table)
-    : spec(file.spec()), table(kernel_table) {
-  const Builder builder(file, table);
+Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::DataType operands)
+    : spec(file.spec()), table(kernel_table), type(operands), arena(kPieceBytes) {
+  Builder builder(file, table, type, arena, layers);
   stem = builder.stem();
   for (int block = 0; block < spec.blocks(); ++block) {
     blocks.emplace_back();

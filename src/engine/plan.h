@@ -4,8 +4,10 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "base/arena.h"
 #include "kernels/cpu/kernels.h"
 #include "model/model_file.h"
 
@@ -18,12 +20,16 @@ struct Affine {
 
 /// A convolution or fully connected layer, with the norm after it folded in.
 struct Layer {
+  std::string name;
+  int index = 0;  // among all layers of the plan
   kernels::PackedWeights weights;
   std::vector<float> bias;  // for whole panels
 };
 
 /// A halting score before its sigmoid: taps and global with their norms folded in.
 struct Score {
+  std::string name;
+  int index = 0;                        // among all layers of the plan
   std::vector<float> taps;              // [9, C], empty for ACT
   std::array<float, 9> tap_shift = {};  // what a tap inside the image adds besides
   std::vector<float> global;            // [C], times the mean over positions
@@ -39,14 +45,21 @@ struct Unit {
 };
 
 struct Plan {
-  Plan(const ModelFile& file, const kernels::Table& table);
+  /// `type` is that of the operands of products; sums and the residual stream have 32 bits always.
+  Plan(const ModelFile& file, const kernels::Table& table,
+       kernels::DataType type = kernels::DataType::kFloat32);
 
   ModelSpec spec;
   const kernels::Table& table;
-  Layer stem;  // as many taps as the kernel has rows; their depth is its width times 3 colours
+  kernels::DataType type;
+  Arena arena;  // of the weights
+  Layer stem;   // as many taps as the kernel has rows; their depth is its width times 3 colours
   std::vector<std::vector<Unit>> blocks;
   Affine norm;
   Layer head;
+  int layers = 0;
+
+  const kernels::TypedFunctions& functions() const { return table.functions(type); }
 };
 
 }  // namespace sact::engine

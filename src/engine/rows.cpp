@@ -1,6 +1,7 @@
 #include "engine/rows.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace sact::engine {
 
@@ -36,19 +37,46 @@ RowList strided_rows(const Grid& from, const Grid& to, int stride) {
   return rows;
 }
 
-void dilate(const RowList& active, const RowList& neighbours, std::vector<uint8_t>& marks,
-            RowList& dilated) {
-  dilated.clear();
-  for (int32_t row : active) {
-    for (int tap = 0; tap < 9; ++tap) marks[size_t(neighbours[size_t(row) * 9 + size_t(tap)])] = 1;
+void ActiveRows::reserve(int rows) {
+  for (RowList* list : {&active_, &dilated_, &rim_}) list->reserve(size_t(rows));
+  if (kept_.size() < size_t(rows)) kept_.resize(size_t(rows));
+  if (widened_.size() < size_t(rows)) widened_.resize(size_t(rows));
+}
+
+void ActiveRows::start(const Grid& grid) {
+  grid_ = grid;
+  active_.resize(size_t(grid.rows()));
+  std::iota(active_.begin(), active_.end(), 0);
+  dilated_ = active_;
+  rim_.clear();
+  std::fill_n(kept_.begin(), grid.rows(), uint8_t{1});
+}
+
+void ActiveRows::update() {
+  std::erase_if(active_, [&](int32_t row) { return !kept_[size_t(row)]; });
+  dilated_.clear();
+  rim_.clear();
+  if (active_.empty()) return;
+  const int height = grid_.size.height, width = grid_.size.width;
+  // Along lines first, then across; the loops over a line have no branches.
+  for (int line = 0; line < grid_.images * height; ++line) {
+    const uint8_t* from = kept_.data() + int64_t(line) * width;
+    uint8_t* to = widened_.data() + int64_t(line) * width;
+    to[0] = from[0] | (width > 1 ? from[1] : 0);
+    for (int x = 1; x + 1 < width; ++x) to[x] = from[x - 1] | from[x] | from[x + 1];
+    if (width > 1) to[width - 1] = from[width - 2] | from[width - 1];
   }
-  marks.back() = 0;  // the zero row
-  if (active.empty()) return;
-  // Neighbours lie at most one line and one position away.
-  for (size_t row = 0; row + 1 < marks.size(); ++row) {
-    if (!marks[row]) continue;
-    dilated.push_back(int32_t(row));
-    marks[row] = 0;
+  for (int line = 0; line < grid_.images * height; ++line) {
+    const int y = line % height;
+    const uint8_t* centre = widened_.data() + int64_t(line) * width;
+    const uint8_t* above = y > 0 ? centre - width : centre;
+    const uint8_t* below = y + 1 < height ? centre + width : centre;
+    for (int x = 0; x < width; ++x) {
+      if (!(above[x] | centre[x] | below[x])) continue;
+      const int32_t row = int32_t(line * width + x);
+      dilated_.push_back(row);
+      if (!kept_[size_t(row)]) rim_.push_back(row);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // are active.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,17 +21,39 @@ struct Grid {
   int rows() const { return images * positions(); }
   /// The row of zeros that stands for everything outside of the images.
   int32_t zero_row() const { return int32_t(rows()); }
+  int image_of(int32_t row) const { return row / positions(); }
 };
 
-/// For every position of `to` the nine rows of `from` that a 3x3 convolution of this stride reads.
+/// For every position of `to` the nine rows of `from` that a 3x3 window of this stride covers.
 RowList neighbour_rows(const Grid& from, const Grid& to, int stride);
 
 /// For every position of `to` the row of `from` at its centre.
 RowList strided_rows(const Grid& from, const Grid& to, int stride);
 
-/// Rows in the 3x3 dilation of `active`, in ascending order. `neighbours` is that of stride 1 and
-/// `marks` scratch of one entry for each row and the zero row, all zero before and after.
-void dilate(const RowList& active, const RowList& neighbours, std::vector<uint8_t>& marks,
-            RowList& dilated);
+/// The active set of a batch in a block, and what surrounds it. All lists are in ascending order.
+class ActiveRows {
+ public:
+  /// Takes memory for grids of up to `rows` positions.
+  void reserve(int rows);
+
+  /// Every position of the grid becomes active.
+  void start(const Grid& grid);
+
+  /// Keeps a row active, or not, after the next update(). Different rows may be set by different
+  /// threads.
+  void keep(int32_t row, bool active) { kept_[size_t(row)] = active; }
+  void update();
+
+  const RowList& active() const { return active_; }
+  /// The 3x3 dilation of the active set: where an active position looks.
+  const RowList& dilated() const { return dilated_; }
+  /// What is in the dilation and not active.
+  const RowList& rim() const { return rim_; }
+
+ private:
+  Grid grid_;
+  RowList active_, dilated_, rim_;
+  std::vector<uint8_t> kept_, widened_;  // [rows]: active; the same, dilated along lines
+};
 
 }  // namespace sact::engine

@@ -1,392 +1,556 @@
 #include "engine/session.h"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <cstring>
 
 #include "base/error.h"
+#include "base/half.h"
+#include "base/log.h"
+#include "engine/session_parts.h"
 #include "model/flops.h"
 
 namespace sact::engine {
 namespace {
 
-/// Memory that grows and never shrinks, so that a run like the one before allocates nothing.
-void reserve(std::vector<float>& buffer, int64_t rows, int64_t channels) {
-  if (buffer.size() < size_t(rows * channels)) buffer.resize(size_t(rows * channels));
+void clear_row(void* rows, int64_t row, int64_t stride, int element_size) {
+  std::memset(offset(rows, row * stride, element_size), 0, size_t(stride) * size_t(element_size));
 }
 
-int padding_of(const ModelSpec& spec) {
-  return spec.stem == Stem::kImageNet ? 3 : 1;
+void store_value(float value, float* to) {
+  *to = value;
+}
+void store_value(float value, uint16_t* to) {
+  *to = bf16_from_float(value);
 }
 
-void clear_row(std::vector<float>& rows, int32_t row, int64_t channels) {
-  std::fill_n(rows.begin() + row * channels, channels, 0.0f);
+/// One line of planes becomes pixels.
+template <typename T>
+void interleave(const float* line, int64_t plane, int width, T* pixels) {
+  for (int x = 0; x < width; ++x) {
+    for (int c = 0; c < 3; ++c) store_value(line[c * plane + x], pixels + 3 * x + c);
+  }
 }
 
 }  // namespace
 
 Session::Session(std::shared_ptr<const Plan> plan, int threads)
-    : plan_(std::move(plan)), team_(threads) {}
+    : plan_(std::move(plan)),
+      team_(threads),
+      profiling_(log_level() >= LogLevel::kVerbose),
+      scratch_(size_t(threads)) {}
 
 void Session::prepare(int count, Size size) {
   if (geometry_.images == count && geometry_.image == size) return;
-  const ModelSpec& spec = plan_->spec;
-  Geometry g;
-  g.image = size;
-  g.images = count;
-  g.stem = {count, spec.stem_size(size)};
-  g.first = {count, spec.block_size(0, size)};
-  const int padding = padding_of(spec), stride = spec.stem == Stem::kImageNet ? 2 : 1;
-  const int padded_height = size.height + 2 * padding, padded_width = size.width + 2 * padding;
-  const int taps = plan_->stem.weights.taps;
-  if (int64_t(count) * padded_height * padded_width * 3 > INT32_MAX) {
-    fail("{} images of {}x{} are too many for one batch", count, size.height, size.width);
-  }
-  for (int image = 0; image < count; ++image) {
-    for (int y = 0; y < g.stem.size.height; ++y) {
-      for (int x = 0; x < g.stem.size.width; ++x) {
-        for (int tap = 0; tap < taps; ++tap) {
-          g.stem_rows.push_back(
-              ((image * padded_height + y * stride + tap) * padded_width + x * stride) * 3);
-        }
-      }
-    }
-  }
-  int64_t most_rows = g.first.rows(), most_hidden = 0, most_stream = g.first.rows() * spec.width;
-  Grid before = g.first;
-  for (int block = 0; block < spec.blocks(); ++block) {
-    const Grid grid{count, spec.block_size(block, size)};
-    g.grids.push_back(grid);
-    g.neighbours.push_back(neighbour_rows(grid, grid, 1));
-    const int step = spec.unit_stride(block, 0);
-    g.entry.push_back(neighbour_rows(before, grid, step));
-    g.entry_centres.push_back(strided_rows(before, grid, step));
-    const int64_t widest =
-        std::max<int64_t>(spec.block_width(block), spec.block_input_channels(block));
-    most_hidden = std::max(most_hidden, (before.rows() + 1) * widest);
-    most_stream = std::max(most_stream, (grid.rows() + 1) * int64_t(spec.block_channels(block)));
-    most_rows = std::max<int64_t>(most_rows, grid.rows());
-    before = grid;
-  }
-  reserve(padded_, int64_t(count) * padded_height * padded_width, 3);
-  reserve(hidden_, most_hidden, 1);
-  reserve(narrow_, most_hidden, 1);
-  reserve(preactivated_, std::max(most_hidden, most_stream), 1);
-  // The three change places from block to block, so each must hold the largest, the stem's too.
-  most_stream = std::max(most_stream, int64_t(g.stem.rows()) * spec.stem_channels());
-  for (auto* stream : {&stream_, &next_stream_, &output_}) reserve(*stream, most_stream, 1);
-  reserve(scores_, most_rows, 1);
-  reserve(tap_values_, most_rows + 1, 9);
-  all_rows_.resize(size_t(most_rows));
-  std::iota(all_rows_.begin(), all_rows_.end(), 0);
-  marks_.assign(size_t(most_rows) + 1, 0);
-  states_.resize(size_t(most_rows));
-  geometry_ = std::move(g);
-}
-
-void Session::normalise(const Affine& norm, const float* input, const RowList* rows, int count,
-                        float* output) {
-  const int channels = int(norm.scale.size());
-  kernels::RowNorm call;
-  call.input = input;
-  call.input_stride = channels;
-  call.rows = rows ? rows->data() : nullptr;
-  call.scale = norm.scale.data();
-  call.shift = norm.shift.data();
-  call.output = output;
-  call.output_stride = channels;
-  call.channels = channels;
-  team_.share(count, 8, [&](int64_t first, int64_t last) {
-    plan_->table.norm_f32(call, int(first), int(last));
-  });
-}
-
-void Session::multiply(const Layer& layer, const float* input, int64_t input_stride,
-                       const int32_t* input_rows, int count, Place output, bool relu, bool add) {
-  if (count == 0) return;
-  kernels::RowProduct call;
-  call.input = input;
-  call.input_stride = input_stride;
-  call.input_rows = input_rows;
-  call.taps = layer.weights.taps;
-  call.depth = layer.weights.depth;
-  call.weights = layer.weights.data();
-  call.bias = layer.bias.data();
-  call.output = output.data;
-  call.output_stride = layer.weights.columns;
-  call.output_rows = output.rows;
-  call.columns = layer.weights.columns;
-  call.relu = relu;
-  call.add = add;
-  const int panels = layer.weights.panels(), tile = plan_->table.tile_rows;
-  // Rows are shared out where every thread gets several tiles of them, otherwise columns.
-  const bool by_rows = count >= 2 * tile * team_.size() || panels < team_.size();
-  if (by_rows) {
-    team_.share(count, tile, [&](int64_t first, int64_t last) {
-      plan_->table.product_f32(call, {int(first), int(last), 0, panels});
-    });
-  } else {
-    team_.share(panels, 1, [&](int64_t first, int64_t last) {
-      plan_->table.product_f32(call, {0, count, int(first), int(last)});
-    });
+  geometry_ = Geometry();  // should the next lines fail
+  Geometry geometry(plan_->spec, count, size);
+  std::swap(geometry_, geometry);
+  try {
+    prepare_memory();
+  } catch (...) {
+    geometry_ = Geometry();
+    throw;
   }
 }
 
-void Session::run_stem(const std::vector<float>& planes) {
+void Session::prepare_memory() {
   const ModelSpec& spec = plan_->spec;
   const Geometry& g = geometry_;
-  const int padding = padding_of(spec);
-  const int height = g.image.height, width = g.image.width;
-  const int padded_height = height + 2 * padding, padded_width = width + 2 * padding;
-  std::fill(padded_.begin(), padded_.end(), 0.0f);
-  for (int image = 0; image < g.images; ++image) {
-    for (int c = 0; c < 3; ++c) {
-      const float* plane = planes.data() + (int64_t(image) * 3 + c) * height * width;
-      for (int y = 0; y < height; ++y) {
-        float* to = padded_.data() +
-                    ((int64_t(image) * padded_height + y + padding) * padded_width + padding) * 3 +
-                    c;
-        for (int x = 0; x < width; ++x) to[3 * x] = plane[y * width + x];
-      }
-    }
+  const int size = operand_size(), threads = team_.size(), rows = g.most_rows();
+  int64_t stream = g.stem.rows() * row_stride(spec.stem_channels(), 4), operand = 0, chunk = 0;
+  int64_t channels = 0;
+  for (int b = 0; b < spec.blocks(); ++b) {
+    const Geometry::Block& block = g.blocks[size_t(b)];
+    const int in = spec.block_input_channels(b), out = spec.block_channels(b);
+    const int64_t most_rows = std::max(block.before.rows(), block.grid.rows()) + 1;
+    stream = std::max(stream, most_rows * row_stride(std::max(in, out), 4));
+    operand = std::max(
+        operand, (block.before.rows() + 1) * operand_stride(std::max(in, spec.block_width(b))));
+    operand = std::max(operand, (block.grid.rows() + 1) * operand_stride(spec.block_width(b)));
+    // Narrow layers of basic units, and few rows of wide ones, are normalised all together.
+    const bool basic = spec.unit == UnitKind::kBasic;
+    const int together = basic ? block.grid.rows() + 1 : std::min(block.grid.rows(), rows);
+    operand = std::max(operand, together * operand_stride(out));
+    chunk = std::max(chunk, chunk_rows(out) * row_stride(out, 4));
+    channels = std::max<int64_t>(channels, std::max(in, out));
   }
-  const bool pooled = spec.stem == Stem::kImageNet;
-  std::vector<float>& convolved = pooled ? next_stream_ : stream_;
-  multiply(plan_->stem, padded_.data(), 1, g.stem_rows.data(), g.stem.rows(),
-           {convolved.data(), nullptr}, false, false);
-  if (!pooled) return;
-  const int channels = spec.stem_channels();
-  const Size from = g.stem.size, to = g.first.size;
-  auto pool_row = [&](int row) {
-    const int image = row / g.first.positions(), position = row % g.first.positions();
-    const int y0 = position / to.width * 2 - 1, x0 = position % to.width * 2 - 1;
-    float* target = stream_.data() + int64_t(row) * channels;
-    bool first = true;
-    for (int y = std::max(y0, 0); y < std::min(y0 + 3, from.height); ++y) {
-      for (int x = std::max(x0, 0); x < std::min(x0 + 3, from.width); ++x) {
-        const float* source =
-            convolved.data() +
-            (int64_t(image) * g.stem.positions() + int64_t(y) * from.width + x) * channels;
-        for (int c = 0; c < channels; ++c) {
-          target[c] = first ? source[c] : std::max(target[c], source[c]);
-        }
-        first = false;
-      }
-    }
-  };
-  team_.share(g.first.rows(), 8, [&](int64_t first, int64_t last) {
-    for (int64_t row = first; row < last; ++row) pool_row(int(row));
-  });
-}
-
-/// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
-/// a convolution.
-void Session::run_first_unit(int block) {
-  const ModelSpec& spec = plan_->spec;
-  const Unit& unit = plan_->blocks[size_t(block)][0];
-  const Grid before = block == 0 ? geometry_.first : geometry_.grids[size_t(block - 1)];
-  const Grid grid = geometry_.grids[size_t(block)];
-  const int in = spec.block_input_channels(block), width = spec.block_width(block);
-  normalise(unit.norm1, stream_.data(), nullptr, before.rows(), preactivated_.data());
-  clear_row(preactivated_, before.zero_row(), in);
-  multiply(*unit.shortcut, preactivated_.data(), in, geometry_.entry_centres[size_t(block)].data(),
-           grid.rows(), {next_stream_.data(), nullptr}, false, false);
-  const RowList& entry = geometry_.entry[size_t(block)];
-  if (unit.conv3) {
-    multiply(unit.conv1, preactivated_.data(), in, nullptr, before.rows(),
-             {hidden_.data(), nullptr}, true, false);
-    clear_row(hidden_, before.zero_row(), width);
-    multiply(unit.conv2, hidden_.data(), width, entry.data(), grid.rows(),
-             {narrow_.data(), nullptr}, true, false);
-    multiply(*unit.conv3, narrow_.data(), width, nullptr, grid.rows(),
-             {next_stream_.data(), nullptr}, false, true);
-  } else {
-    multiply(unit.conv1, preactivated_.data(), in, entry.data(), grid.rows(),
-             {hidden_.data(), nullptr}, true, false);
-    clear_row(hidden_, grid.zero_row(), width);
-    multiply(unit.conv2, hidden_.data(), width, geometry_.neighbours[size_t(block)].data(),
-             grid.rows(), {next_stream_.data(), nullptr}, false, true);
+  const int64_t images = g.images, sums = images * channels;
+  Arena arena(size_t(3 * stream * 4 + (3 * operand + g.input.elements()) * size +
+                     rows * int64_t(sizeof(HaltingState) + 4 * 11) +
+                     threads * (8 * chunk + 4 * channels + 16 * sums) + 8 * sums) +
+              (size_t{1} << 20));
+  for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(stream);
+  for (void** part : {&preactivated_, &hidden_, &narrow_}) {
+    *part = arena.take<std::byte>(operand * size);
   }
-  std::swap(stream_, next_stream_);
-}
-
-/// A later unit, where `active_` says.
-void Session::run_unit(int block, const Unit& unit) {
-  const ModelSpec& spec = plan_->spec;
-  const Grid grid = geometry_.grids[size_t(block)];
-  const RowList& neighbours = geometry_.neighbours[size_t(block)];
-  const int channels = spec.block_channels(block), width = spec.block_width(block);
-  const int count = int(active_.size());
-  auto gather = [&](const RowList& rows) {
-    gathered_.resize(rows.size() * 9);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      std::copy_n(neighbours.begin() + int64_t(rows[i]) * 9, 9, gathered_.begin() + int64_t(i) * 9);
-    }
-    return gathered_.data();
-  };
-  if (unit.conv3) {
-    normalise(unit.norm1, stream_.data(), &dilated_, int(dilated_.size()), preactivated_.data());
-    multiply(unit.conv1, preactivated_.data(), channels, nullptr, int(dilated_.size()),
-             {hidden_.data(), dilated_.data()}, true, false);
-    clear_row(hidden_, grid.zero_row(), width);
-    multiply(unit.conv2, hidden_.data(), width, gather(active_), count, {narrow_.data(), nullptr},
-             true, false);
-    multiply(*unit.conv3, narrow_.data(), width, nullptr, count, {stream_.data(), active_.data()},
-             false, true);
-  } else {
-    // The first convolution reads neighbours of neighbours: their norms are taken everywhere.
-    normalise(unit.norm1, stream_.data(), nullptr, grid.rows(), preactivated_.data());
-    clear_row(preactivated_, grid.zero_row(), channels);
-    multiply(unit.conv1, preactivated_.data(), channels, gather(dilated_), int(dilated_.size()),
-             {hidden_.data(), dilated_.data()}, true, false);
-    clear_row(hidden_, grid.zero_row(), width);
-    multiply(unit.conv2, hidden_.data(), width, gather(active_), count,
-             {stream_.data(), active_.data()}, false, true);
+  padded_ = arena.take<std::byte>(g.input.elements() * size);
+  states_ = arena.take<HaltingState>(rows);
+  remainders_ = arena.take<float>(rows);
+  scores_ = arena.take<float>(rows);
+  tap_values_ = arena.take<float>(int64_t(rows) * kernels::kScoreTaps);
+  features_ = arena.take<float>(sums);
+  head_input_ = arena.take<std::byte>(sums * size);
+  for (Scratch& scratch : scratch_) {
+    scratch.normalised = arena.take<float>(chunk);
+    scratch.narrow = arena.take<float>(chunk);
+    scratch.sums = arena.take<float>(channels);
+    scratch.halted = arena.take<double>(sums);
+    scratch.active = arena.take<double>(sums);
+    scratch.global = arena.take<double>(images);
   }
-}
-
-void Session::compute_scores(int block, const Score& score) {
-  const Grid grid = geometry_.grids[size_t(block)];
-  const RowList& neighbours = geometry_.neighbours[size_t(block)];
-  const int channels = plan_->spec.block_channels(block);
-  // The mean over all positions: those that have halted were summed up when they did.
-  std::vector<float> sums = halted_sums_;
-  for (int32_t row : active_) {
-    const float* x = stream_.data() + int64_t(row) * channels;
-    float* sum = sums.data() + int64_t(row / grid.positions()) * channels;
-    for (int c = 0; c < channels; ++c) sum[c] += x[c];
-  }
-  std::vector<float> global(size_t(grid.images), score.shift);
-  for (int image = 0; image < grid.images; ++image) {
-    double total = 0;
-    for (int c = 0; c < channels; ++c) {
-      total += double(sums[size_t(image) * size_t(channels) + size_t(c)]) * score.global[size_t(c)];
-    }
-    global[size_t(image)] += float(total / grid.positions());
-  }
-  const bool local = !score.taps.empty();
-  if (local) {
-    auto project = [&](int64_t row) {
-      const float* x = stream_.data() + row * channels;
-      for (int tap = 0; tap < 9; ++tap) {
-        const float* weights = score.taps.data() + int64_t(tap) * channels;
-        float sum = 0;
-        for (int c = 0; c < channels; ++c) sum += x[c] * weights[c];
-        tap_values_[size_t(row * 9 + tap)] = sum;
-      }
-    };
-    team_.share(int64_t(dilated_.size()), 8, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) project(dilated_[size_t(i)]);
-    });
-  }
-  for (int32_t row : active_) {
-    float total = global[size_t(row / grid.positions())];
-    for (int tap = 0; local && tap < 9; ++tap) {
-      const int32_t neighbour = neighbours[size_t(row) * 9 + size_t(tap)];
-      if (neighbour == grid.zero_row()) continue;
-      total += tap_values_[size_t(neighbour) * 9 + size_t(tap)] + score.tap_shift[size_t(tap)];
-    }
-    scores_[size_t(row)] = 1.0f / (1.0f + std::exp(-total));
-  }
-  if (local && plan_->spec.tile > 1) {
-    // A tile is active as a whole, so what the others hold does not matter.
-    for (int image = 0; image < grid.images; ++image) {
-      Map map(grid.size.height, grid.size.width);
-      const auto begin = scores_.begin() + int64_t(image) * grid.positions();
-      std::copy_n(begin, grid.positions(), map.values.begin());
-      average_tiles(map, plan_->spec.tile);
-      std::copy_n(map.values.begin(), grid.positions(), begin);
+  arena_ = std::move(arena);
+  rows_.reserve(rows);
+  tile_scores_.clear();
+  if (spec.halting == Halting::kSact && spec.tile > 1) {
+    for (const Geometry::Block& block : g.blocks) {
+      tile_scores_.emplace_back(block.grid.size.height, block.grid.size.width);
     }
   }
 }
 
-void Session::halt(int block, bool last, std::vector<ImageResult>& results) {
-  const Grid grid = geometry_.grids[size_t(block)];
-  const int channels = plan_->spec.block_channels(block);
-  const float threshold = halting_threshold(plan_->spec.epsilon);
-  size_t kept = 0;
-  for (int32_t row : active_) {
-    HaltingState& state = states_[size_t(row)];
-    const float p = halting_step(state, last ? 1.0f : scores_[size_t(row)], threshold);
-    const float* x = stream_.data() + int64_t(row) * channels;
-    float* output = output_.data() + int64_t(row) * channels;
-    for (int c = 0; c < channels; ++c) output[c] += p * x[c];
-    if (state.active) {
-      active_[kept++] = row;
-      continue;
-    }
-    const int image = row / grid.positions(), position = row % grid.positions();
-    float* sum = halted_sums_.data() + int64_t(image) * channels;
-    for (int c = 0; c < channels; ++c) sum[c] += x[c];
-    BlockResult& result = results[size_t(image)].blocks[size_t(block)];
-    result.ponder_cost.values[size_t(position)] = state.ponder_cost;
-    result.units[size_t(position)] = state.units;
+std::vector<ImageResult> Session::empty_results() const {
+  ImageResult result;
+  result.logits.resize(size_t(plan_->spec.classes));
+  for (size_t block = 0; block < geometry_.blocks.size(); ++block) {
+    const Grid& grid = geometry_.blocks[block].grid;
+    const int units = plan_->spec.units[block];
+    result.blocks.push_back({Map(grid.size.height, grid.size.width, float(units)),
+                             std::vector<int32_t>(size_t(grid.positions()), units)});
   }
-  active_.resize(kept);
-}
-
-void Session::run_block(int block, std::vector<ImageResult>& results) {
-  const ModelSpec& spec = plan_->spec;
-  const auto& units = plan_->blocks[size_t(block)];
-  const Grid grid = geometry_.grids[size_t(block)];
-  const int channels = spec.block_channels(block);
-  const float all = float(units.size());
-  for (ImageResult& result : results) {
-    result.blocks.push_back({Map(grid.size.height, grid.size.width, all),
-                             std::vector<int32_t>(size_t(grid.positions()), int32_t(all))});
-  }
-  active_.assign(all_rows_.begin(), all_rows_.begin() + grid.rows());
-  dilated_ = active_;
-  run_first_unit(block);
-  if (!spec.adaptive()) {
-    for (size_t l = 1; l < units.size(); ++l) run_unit(block, units[l]);
-    return;
-  }
-  std::fill_n(output_.begin(), int64_t(grid.rows()) * channels, 0.0f);
-  std::fill_n(states_.begin(), grid.rows(), HaltingState{});
-  halted_sums_.assign(size_t(grid.images) * size_t(channels), 0.0f);
-  marks_.assign(size_t(grid.rows()) + 1, 0);
-  for (size_t l = 0; l < units.size() && !active_.empty(); ++l) {
-    if (l > 0) run_unit(block, units[l]);
-    const bool last = l + 1 == units.size();
-    if (!last) compute_scores(block, *units[l].score);
-    halt(block, last, results);
-    dilate(active_, geometry_.neighbours[size_t(block)], marks_, dilated_);
-  }
-  std::swap(stream_, output_);
-}
-
-void Session::run_head(std::vector<ImageResult>& results) {
-  const ModelSpec& spec = plan_->spec;
-  const Grid grid = geometry_.grids.back();
-  const int channels = spec.block_channels(spec.blocks() - 1);
-  normalise(plan_->norm, stream_.data(), nullptr, grid.rows(), preactivated_.data());
-  std::vector<float> means(size_t(grid.images) * size_t(channels), 0.0f);
-  for (int row = 0; row < grid.rows(); ++row) {
-    float* mean = means.data() + int64_t(row / grid.positions()) * channels;
-    const float* x = preactivated_.data() + int64_t(row) * channels;
-    for (int c = 0; c < channels; ++c) mean[c] += x[c];
-  }
-  for (float& mean : means) mean /= float(grid.positions());
-  std::vector<float> logits(size_t(grid.images) * size_t(spec.classes));
-  multiply(plan_->head, means.data(), channels, nullptr, grid.images, {logits.data(), nullptr},
-           false, false);
-  for (int image = 0; image < grid.images; ++image) {
-    const auto begin = logits.begin() + int64_t(image) * spec.classes;
-    results[size_t(image)].logits.assign(begin, begin + spec.classes);
-  }
+  return std::vector<ImageResult>(size_t(geometry_.images), result);
 }
 
 std::vector<ImageResult> Session::run(const std::vector<float>& planes, int count, Size size) {
   validate_image_size(size);
-  SACT_ASSERT(int64_t(planes.size()) == 3 * count * size.positions());
+  SACT_ASSERT(count > 0 && int64_t(planes.size()) == 3 * count * size.positions());
   prepare(count, size);
-  std::vector<ImageResult> results(static_cast<size_t>(count));
-  run_stem(planes);
-  for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(block, results);
-  run_head(results);
+  std::vector<ImageResult> results = empty_results();
+  if (profiling_) profile_.assign(size_t(plan_->layers), {});
+  team_.run(team_.size(), [&](int thread) { work(thread, planes, results); });
   for (ImageResult& result : results) result.flops = result_flops(plan_->spec, size, result.blocks);
   return results;
+}
+
+void Session::work(int thread, const std::vector<float>& planes,
+                   std::vector<ImageResult>& results) {
+  run_stem(thread, planes);
+  for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(thread, block, results);
+  run_head(thread, results);
+}
+
+int64_t Session::operand_stride(int channels) const {
+  return row_stride(channels, operand_size());
+}
+
+Session::Share Session::share_of(int count, int thread) const {
+  const int64_t parts = team_.size();
+  return {int(count * int64_t(thread) / parts), int(count * int64_t(thread + 1) / parts)};
+}
+
+int Session::chunk_rows(int channels) const {
+  constexpr int kCacheBytes = 448 << 10, kMost = 252;
+  return std::clamp(kCacheBytes / (channels * 4), 4 * plan_->table.tile_rows, kMost);
+}
+
+Split Session::split_of(int rows, const Layer& layer) const {
+  // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
+  // them for.
+  constexpr int kLeastTiles = 4;
+  const int threads = team_.size();
+  const int most = std::max(rows / (kLeastTiles * plan_->table.tile_rows), 1);
+  for (int columns = 1; columns <= std::min(threads, layer.weights.panels()); ++columns) {
+    if (threads % columns == 0 && threads / columns <= most) return {threads / columns, columns};
+  }
+  return {threads, 1};
+}
+
+kernels::RowProduct Session::product_of(const Layer& layer) const {
+  kernels::RowProduct call;
+  call.taps = layer.weights.taps;
+  call.depth = layer.weights.depth;
+  call.weights = layer.weights.data;
+  call.bias = layer.bias.data();
+  call.last_panel = layer.weights.panels();
+  call.columns = layer.weights.columns;
+  return call;
+}
+
+void Session::note(int thread, int layer, int64_t rows, Split split, kernels::TapOrder order) {
+  if (!profiling_ || thread != 0) return;
+  LayerProfile& profile = profile_[size_t(layer)];
+  profile.rows = rows;
+  profile.split = split;
+  profile.order = order;
+}
+
+void Session::multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call,
+                             bool to_f32) {
+  const Timer timer(*this, thread, layer.index);
+  const auto& functions = plan_->functions();
+  (to_f32 ? functions.product_to_f32 : functions.product)(call);
+}
+
+void Session::multiply(int thread, const Layer& layer, const kernels::RowProduct& call,
+                       bool to_f32) {
+  const Split split = split_of(call.rows, layer);
+  note(thread, layer.index, call.rows, split, kernels::tap_order(call, plan_->type));
+  const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
+  const int64_t rows = call.rows, panels = call.last_panel;
+  kernels::RowProduct mine = rows_of(call, int(rows * row_part / split.row_parts),
+                                     int(rows * (row_part + 1) / split.row_parts), operand_size(),
+                                     to_f32 ? 4 : operand_size());
+  mine.first_panel = int(panels * column_part / split.column_parts);
+  mine.last_panel = int(panels * (column_part + 1) / split.column_parts);
+  multiply_alone(thread, layer, mine, to_f32);
+}
+
+void Session::normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
+                        void* output) const {
+  const int channels = int(norm.scale.size());
+  kernels::RowNorm call;
+  call.count = count;
+  call.input = input;
+  call.input_stride = row_stride(channels, 4);
+  call.rows = rows;
+  call.scale = norm.scale.data();
+  call.shift = norm.shift.data();
+  call.output = output;
+  call.output_stride = operand_stride(channels);
+  call.channels = channels;
+  plan_->functions().norm(call);
+}
+
+void Session::fill_padded(int thread, const std::vector<float>& planes) {
+  const PaddedImages& input = geometry_.input;
+  const int height = input.size.height, width = input.size.width;
+  const int64_t plane = int64_t(height) * width;
+  const Share lines = share_of(input.images * height, thread);
+  for (int line = lines.first; line < lines.last; ++line) {
+    const int image = line / height, y = line % height;
+    const float* from = planes.data() + image * 3 * plane + int64_t(y) * width;
+    void* to = offset(padded_, input.offset(image, y, 0), operand_size());
+    if (plan_->type == kernels::DataType::kFloat32) {
+      interleave(from, plane, width, static_cast<float*>(to));
+    } else {
+      interleave(from, plane, width, static_cast<uint16_t*>(to));
+    }
+  }
+}
+
+void Session::run_stem(int thread, const std::vector<float>& planes) {
+  const Geometry& g = geometry_;
+  const int channels = plan_->spec.stem_channels();
+  const int64_t stride = row_stride(channels, 4);
+  fill_padded(thread, planes);  // its border is zero since the memory was taken
+  team_.meet();
+  const bool pooled = !g.pool_rows.empty();
+  kernels::RowProduct call = product_of(plan_->stem);
+  call.rows = g.stem.rows();
+  call.input = padded_;
+  call.input_stride = 1;
+  call.input_rows = g.stem_taps.data();
+  call.output = pooled ? next_stream_ : stream_;
+  call.output_stride = stride;
+  multiply(thread, plan_->stem, call, true);
+  team_.meet();
+  if (!pooled) return;
+  const Share share = share_of(g.first.rows(), thread);
+  plan_->table.maximum({share.count(), next_stream_, stride, g.pool_rows.data() + share.first * 9L,
+                        g.stem.zero_row(), channels, stream_ + share.first * stride, stride});
+  team_.meet();
+}
+
+/// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
+/// a convolution.
+void Session::run_first_unit(int thread, int block) {
+  const ModelSpec& spec = plan_->spec;
+  const Unit& unit = plan_->blocks[size_t(block)][0];
+  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const int in = spec.block_input_channels(block), width = spec.block_width(block);
+  const Share share = share_of(b.before.rows(), thread);
+  normalise(unit.norm1, stream_ + share.first * row_stride(in, 4), nullptr, share.count(),
+            offset(preactivated_, share.first * operand_stride(in), operand_size()));
+  if (thread == 0) {
+    clear_row(preactivated_, b.before.zero_row(), operand_stride(in), operand_size());
+    const Grid& hidden = unit.conv3 ? b.before : b.grid;
+    clear_row(hidden_, hidden.zero_row(), operand_stride(width), operand_size());
+  }
+  team_.meet();
+
+  kernels::RowProduct shortcut = product_of(*unit.shortcut);
+  shortcut.rows = b.grid.rows();
+  shortcut.input = preactivated_;
+  shortcut.input_stride = operand_stride(in);
+  shortcut.list = b.entry_centres.data();
+  shortcut.output = next_stream_;
+  shortcut.output_stride = row_stride(spec.block_channels(block), 4);
+  multiply(thread, *unit.shortcut, shortcut, true);
+
+  kernels::RowProduct conv1 = product_of(unit.conv1);
+  conv1.rows = unit.conv3 ? b.before.rows() : b.grid.rows();
+  conv1.input = preactivated_;
+  conv1.input_stride = operand_stride(in);
+  if (!unit.conv3) {
+    conv1.input_rows = b.entry.data();
+    conv1.zero_row = b.before.zero_row();
+  }
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.relu = true;
+  multiply(thread, unit.conv1, conv1, false);
+  team_.meet();
+
+  kernels::RowProduct conv2 = product_of(unit.conv2);
+  conv2.rows = b.grid.rows();
+  conv2.input = hidden_;
+  conv2.input_stride = operand_stride(width);
+  conv2.input_rows = unit.conv3 ? b.entry.data() : b.neighbours.data();
+  conv2.zero_row = unit.conv3 ? b.before.zero_row() : b.grid.zero_row();
+  conv2.output = unit.conv3 ? narrow_ : next_stream_;
+  conv2.output_stride = unit.conv3 ? operand_stride(width) : shortcut.output_stride;
+  conv2.relu = unit.conv3.has_value();
+  conv2.add = !unit.conv3;
+  multiply(thread, unit.conv2, conv2, !unit.conv3);
+  team_.meet();
+  if (unit.conv3) {
+    kernels::RowProduct conv3 = product_of(*unit.conv3);
+    conv3.rows = b.grid.rows();
+    conv3.input = narrow_;
+    conv3.input_stride = operand_stride(width);
+    conv3.output = next_stream_;
+    conv3.output_stride = shortcut.output_stride;
+    conv3.add = true;
+    multiply(thread, *unit.conv3, conv3, true);
+    team_.meet();
+  }
+}
+
+void Session::set_residual(kernels::RowProduct& call, int block, int number) const {
+  const RowList& active = rows_.active();
+  call.output = stream_;
+  call.output_stride = row_stride(plan_->spec.block_channels(block), 4);
+  call.output_rows = active.data();
+  call.add = true;
+  if (!plan_->spec.adaptive()) return;
+  call.mean = mean_;
+  call.remainders = remainders_;
+  call.first_residual = number == 1;
+  call.keep_output = number + 1 == plan_->spec.units[size_t(block)];
+}
+
+/// A later bottleneck unit, where the active set says. Where rows are enough for all threads, each
+/// takes its rows through conv2, conv3 and their scores in chunks that stay in its cache.
+void Session::run_bottleneck(int thread, int block, int number) {
+  const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
+  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
+  const RowList &active = rows_.active(), &dilated = rows_.dilated();
+  const int size = operand_size();
+  Scratch& scratch = scratch_[size_t(thread)];
+
+  kernels::RowProduct conv1 = product_of(unit.conv1);
+  conv1.rows = int(dilated.size());
+  conv1.input_stride = operand_stride(channels);
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.output_rows = dilated.data();
+  conv1.relu = true;
+  const Split split1 = split_of(conv1.rows, unit.conv1);
+  if (split1.column_parts == 1) {
+    note(thread, unit.conv1.index, conv1.rows, split1, kernels::TapOrder::kRegisters);
+    for_each_chunk(share_of(conv1.rows, thread), channels, [&](Share chunk) {
+      {
+        const Timer timer(*this, thread, unit.conv1.index);
+        normalise(unit.norm1, stream_, dilated.data() + chunk.first, chunk.count(),
+                  scratch.normalised);
+      }
+      kernels::RowProduct call = conv1;
+      call.rows = chunk.count();
+      call.input = scratch.normalised;
+      call.output_rows = dilated.data() + chunk.first;
+      multiply_alone(thread, unit.conv1, call, false);
+    });
+  } else {
+    const Share share = share_of(conv1.rows, thread);
+    normalise(unit.norm1, stream_, dilated.data() + share.first, share.count(),
+              offset(preactivated_, share.first * conv1.input_stride, size));
+    team_.meet();
+    conv1.input = preactivated_;
+    multiply(thread, unit.conv1, conv1, false);
+  }
+  team_.meet();
+
+  kernels::RowProduct conv2 = product_of(unit.conv2);
+  conv2.rows = int(active.size());
+  conv2.input = hidden_;
+  conv2.input_stride = operand_stride(width);
+  conv2.input_rows = b.neighbours.data();
+  conv2.list = active.data();
+  conv2.zero_row = b.grid.zero_row();
+  conv2.output_stride = operand_stride(width);
+  conv2.relu = true;
+  kernels::RowProduct conv3 = product_of(*unit.conv3);
+  conv3.rows = conv2.rows;
+  conv3.input_stride = operand_stride(width);
+  set_residual(conv3, block, number);
+  const Split split2 = split_of(conv2.rows, unit.conv2);
+  if (split2.column_parts == 1) {
+    const auto order = kernels::tap_order(conv2, plan_->type);
+    note(thread, unit.conv2.index, conv2.rows, split2, order);
+    note(thread, unit.conv3->index, conv3.rows, split2, kernels::TapOrder::kRegisters);
+    conv2.output = scratch.narrow;
+    conv3.input = scratch.narrow;
+    for_each_chunk(share_of(conv2.rows, thread), channels, [&](Share chunk) {
+      kernels::RowProduct call2 = conv2, call3 = conv3;
+      call2.rows = call3.rows = chunk.count();
+      call2.list += chunk.first;
+      call3.output_rows += chunk.first;
+      multiply_alone(thread, unit.conv2, call2, false);
+      multiply_alone(thread, *unit.conv3, call3, true);
+      if (unit.score) add_to_scores(thread, block, *unit.score, chunk);
+    });
+  } else {
+    conv2.output = narrow_;
+    multiply(thread, unit.conv2, conv2, false);
+    team_.meet();
+    conv3.input = narrow_;
+    multiply(thread, *unit.conv3, conv3, true);
+    team_.meet();
+    if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv3.rows, thread));
+  }
+}
+
+/// A later unit of two 3x3 convolutions. The first reads neighbours of neighbours: their norms are
+/// taken everywhere.
+void Session::run_basic(int thread, int block, int number) {
+  const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
+  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
+  const RowList &active = rows_.active(), &dilated = rows_.dilated();
+  const Share share = share_of(b.grid.rows(), thread);
+  normalise(unit.norm1, stream_ + share.first * row_stride(channels, 4), nullptr, share.count(),
+            offset(preactivated_, share.first * operand_stride(channels), operand_size()));
+  if (thread == 0) {
+    clear_row(preactivated_, b.grid.zero_row(), operand_stride(channels), operand_size());
+  }
+  team_.meet();
+  kernels::RowProduct conv1 = product_of(unit.conv1);
+  conv1.rows = int(dilated.size());
+  conv1.input = preactivated_;
+  conv1.input_stride = operand_stride(channels);
+  conv1.input_rows = b.neighbours.data();
+  conv1.list = dilated.data();
+  conv1.zero_row = b.grid.zero_row();
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.output_rows = dilated.data();
+  conv1.relu = true;
+  multiply(thread, unit.conv1, conv1, false);
+  team_.meet();
+  kernels::RowProduct conv2 = product_of(unit.conv2);
+  conv2.rows = int(active.size());
+  conv2.input = hidden_;
+  conv2.input_stride = operand_stride(width);
+  conv2.input_rows = b.neighbours.data();
+  conv2.list = active.data();
+  conv2.zero_row = b.grid.zero_row();
+  set_residual(conv2, block, number);
+  multiply(thread, unit.conv2, conv2, true);
+  team_.meet();
+  if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
+}
+
+void Session::run_block(int thread, int block, std::vector<ImageResult>& results) {
+  const ModelSpec& spec = plan_->spec;
+  const auto& units = plan_->blocks[size_t(block)];
+  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const int last = int(units.size()) - 1;
+  const bool adaptive = spec.adaptive() && last > 0;
+  run_first_unit(thread, block);
+  if (thread == 0) {
+    std::swap(stream_, next_stream_);
+    rows_.start(grid);
+    clear_row(hidden_, grid.zero_row(), operand_stride(spec.block_width(block)), operand_size());
+  }
+  team_.meet();
+  if (adaptive) {
+    start_halting(thread, block);
+    team_.meet();
+    add_to_scores(thread, block, *units[0].score, share_of(grid.rows(), thread));
+    halt(thread, block, 0, results);
+  }
+  for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
+    if (spec.unit == UnitKind::kBottleneck) {
+      run_bottleneck(thread, block, number);
+    } else {
+      run_basic(thread, block, number);
+    }
+    if (adaptive) halt(thread, block, number, results);
+    team_.meet();
+  }
+  if (adaptive) {
+    if (thread == 0) std::swap(stream_, mean_);
+    team_.meet();
+  }
+}
+
+void Session::add_up(int thread, const Grid& grid, const float* input, int channels,
+                     const int32_t* rows, int count, double* sums) {
+  float* part = scratch_[size_t(thread)].sums;
+  for (int first = 0; first < count;) {
+    const int image = grid.image_of(rows[first]);
+    int last = first;
+    while (last < count && grid.image_of(rows[last]) == image) ++last;
+    std::fill_n(part, channels, 0.0f);
+    plan_->table.sum({last - first, input, row_stride(channels, 4), rows + first, channels, part});
+    double* to = sums + int64_t(image) * channels;
+    for (int c = 0; c < channels; ++c) to[c] += part[c];
+    first = last;
+  }
+}
+
+void Session::run_head(int thread, std::vector<ImageResult>& results) {
+  const ModelSpec& spec = plan_->spec;
+  const Grid& grid = geometry_.blocks.back().grid;
+  const int channels = spec.block_channels(spec.blocks() - 1);
+  // Images are shared out; each is normalised in chunks and added up.
+  Scratch& scratch = scratch_[size_t(thread)];
+  const Share images = share_of(grid.images, thread);
+  const int64_t stride = row_stride(channels, 4);
+  for (int image = images.first; image < images.last; ++image) {
+    double* sums = scratch.active;
+    std::fill_n(sums, channels, 0.0);
+    for_each_chunk({0, grid.positions()}, channels, [&](Share chunk) {
+      const float* rows = stream_ + (int64_t(image) * grid.positions() + chunk.first) * stride;
+      plan_->table.f32.norm({chunk.count(), rows, stride, nullptr, plan_->norm.scale.data(),
+                             plan_->norm.shift.data(), scratch.normalised, stride, channels});
+      std::fill_n(scratch.sums, channels, 0.0f);
+      plan_->table.sum({chunk.count(), static_cast<float*>(scratch.normalised), stride, nullptr,
+                        channels, scratch.sums});
+      for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
+    });
+    for (int c = 0; c < channels; ++c) {
+      const float mean = float(sums[c] / grid.positions());
+      void* to = offset(head_input_, int64_t(image) * channels + c, operand_size());
+      if (plan_->type == kernels::DataType::kFloat32) {
+        store_value(mean, static_cast<float*>(to));
+      } else {
+        store_value(mean, static_cast<uint16_t*>(to));
+      }
+    }
+  }
+  team_.meet();
+  const int64_t panels = plan_->head.weights.panels();
+  const Timer timer(*this, thread, plan_->head.index);
+  note(thread, plan_->head.index, grid.images, {1, team_.size()}, kernels::TapOrder::kRegisters);
+  kernels::RowProduct call = product_of(plan_->head);
+  call.rows = 1;
+  call.input_stride = channels;
+  call.first_panel = int(panels * thread / team_.size());
+  call.last_panel = int(panels * (thread + 1) / team_.size());
+  for (int image = 0; image < grid.images; ++image) {
+    call.input = offset(head_input_, int64_t(image) * channels, operand_size());
+    call.output = results[size_t(image)].logits.data();
+    plan_->functions().product_to_f32(call);
+  }
 }
 
 }  // namespace sact::engine

@@ -46,6 +46,25 @@ TEST(ThreadTeam, JobsFollowEachOtherInOrderAlsoAfterSleep) {
   for (int64_t value : values) ASSERT_EQ(value, 0);
 }
 
+TEST(ThreadTeam, PartsOfAJobMeetAndSeeWhatTheOthersWrote) {
+  for (int size : {1, 2, 5}) {
+    ThreadTeam team(size);
+    for (int parts = 1; parts <= size; ++parts) {
+      std::vector<int> values(static_cast<size_t>(parts), 0);
+      std::atomic<int> wrong{0};
+      team.run(parts, [&](int part) {
+        for (int round = 1; round <= 100; ++round) {
+          values[size_t(part)] = round;
+          team.meet();
+          for (int value : values) wrong += value != round;
+          team.meet();
+        }
+      });
+      EXPECT_EQ(wrong, 0) << parts << " of " << size;
+    }
+  }
+}
+
 TEST(ThreadTeam, ShareCoversEverythingOnceAndKeepsSmallJobsTogether) {
   ThreadTeam team(4);
   for (int64_t count : {0, 1, 3, 7, 8, 100}) {

@@ -1,6 +1,6 @@
 // The kernels in plain C++: the reference for every other table.
 #include <algorithm>
-#include <vector>
+#include <limits>
 
 #include "base/half.h"
 #include "kernels/cpu/kernels.h"
@@ -23,56 +23,99 @@ void store(float value, uint16_t* to) {
   *to = bf16_from_float(value);
 }
 
-/// Where the weight of (tap, k, lane) lies in a panel.
-int64_t weight_at(const RowProduct& p, const float*, int tap, int k, int lane) {
-  return (int64_t(tap) * p.depth + k) * kPanel + lane;
+/// Where the weight of (tap, k, lane) lies in a panel, whose depths are padded to pairs in 16 bits.
+int64_t padded_depth(const RowProduct& p, const float*) {
+  return p.depth;
 }
-int64_t weight_at(const RowProduct& p, const uint16_t*, int tap, int k, int lane) {
-  const int64_t pairs = (p.depth + 1) / 2;
-  return ((tap * pairs + k / 2) * kPanel + lane) * 2 + k % 2;
+int64_t padded_depth(const RowProduct& p, const uint16_t*) {
+  return (p.depth + 1) / 2 * 2;
 }
-int64_t panel_size(const RowProduct& p, const float*) {
-  return int64_t(p.taps) * p.depth * kPanel;
+int64_t weight_in_tap(const float*, int k, int lane) {
+  return int64_t(k) * kPanel + lane;
 }
-int64_t panel_size(const RowProduct& p, const uint16_t*) {
-  return int64_t(p.taps) * ((p.depth + 1) / 2) * 2 * kPanel;
+int64_t weight_in_tap(const uint16_t*, int k, int lane) {
+  return (int64_t(k / 2) * kPanel + lane) * 2 + k % 2;
+}
+
+template <typename In>
+float row_sum(const RowProduct& p, int i, int column) {
+  const In* input = static_cast<const In*>(p.input);
+  const In* weights = static_cast<const In*>(p.weights);
+  const int64_t tap_size = padded_depth(p, weights) * kPanel;
+  weights += column / kPanel * p.taps * tap_size;
+  const int64_t position = p.list ? p.list[i] : i;
+  float sum = p.bias[column];
+  for (int tap = 0; tap < p.taps; ++tap) {
+    const int64_t row = p.input_rows ? p.input_rows[position * p.taps + tap] : position;
+    const In* values = input + row * p.input_stride;
+    for (int k = 0; k < p.depth; ++k) {
+      sum += value_of(values[k]) *
+             value_of(weights[tap * tap_size + weight_in_tap(weights, k, column % kPanel)]);
+    }
+  }
+  return sum;
 }
 
 template <typename In, typename Out>
-void product(const RowProduct& p, const Range& range) {
-  const In* input = static_cast<const In*>(p.input);
-  const In* weights = static_cast<const In*>(p.weights);
-  for (int row = range.first_row; row < range.last_row; ++row) {
-    const int64_t to = p.output_rows ? p.output_rows[row] : row;
-    Out* output = static_cast<Out*>(p.output) + to * p.output_stride;
-    for (int panel = range.first_panel; panel < range.last_panel; ++panel) {
-      const In* panel_weights = weights + panel * panel_size(p, weights);
-      for (int lane = 0; lane < kPanel && panel * kPanel + lane < p.columns; ++lane) {
-        const int column = panel * kPanel + lane;
-        float sum = p.bias[column];
-        for (int tap = 0; tap < p.taps; ++tap) {
-          const int64_t from = p.input_rows ? p.input_rows[int64_t(row) * p.taps + tap] : row;
-          const In* values = input + from * p.input_stride;
-          for (int k = 0; k < p.depth; ++k) {
-            sum +=
-                value_of(values[k]) * value_of(panel_weights[weight_at(p, weights, tap, k, lane)]);
-          }
-        }
-        if (p.add) sum += value_of(output[column]);
-        if (p.relu) sum = std::max(sum, 0.0f);
-        store(sum, output + column);
+void product(const RowProduct& p) {
+  const int last = std::min(p.columns, p.last_panel * kPanel);
+  for (int i = 0; i < p.rows; ++i) {
+    const int64_t row = p.output_rows ? p.output_rows[i] : i;
+    Out* output = static_cast<Out*>(p.output) + row * p.output_stride;
+    for (int column = p.first_panel * kPanel; column < last; ++column) {
+      float sum = row_sum<In>(p, i, column);
+      const float before = p.add || p.mean ? value_of(output[column]) : 0.0f;
+      if (p.mean) {
+        float& mean = p.mean[row * p.output_stride + column];
+        mean = (p.first_residual ? before : mean) + p.remainders[row] * sum;
       }
+      if (p.add) sum += before;
+      if (p.relu) sum = std::max(sum, 0.0f);
+      if (!p.keep_output) store(sum, output + column);
     }
   }
 }
 
 template <typename Out>
-void norm(const RowNorm& n, int first_row, int last_row) {
-  for (int row = first_row; row < last_row; ++row) {
-    const float* input = n.input + (n.rows ? n.rows[row] : row) * n.input_stride;
-    Out* output = static_cast<Out*>(n.output) + row * n.output_stride;
+void norm(const RowNorm& n) {
+  for (int i = 0; i < n.count; ++i) {
+    const float* input = n.input + (n.rows ? n.rows[i] : i) * n.input_stride;
+    Out* output = static_cast<Out*>(n.output) + i * n.output_stride;
     for (int c = 0; c < n.channels; ++c) {
       store(std::max(n.scale[c] * input[c] + n.shift[c], 0.0f), output + c);
+    }
+  }
+}
+
+void scores(const RowScores& s) {
+  for (int i = 0; i < s.count; ++i) {
+    const int64_t row = s.rows[i];
+    for (int tap = 0; tap < kScoreTaps; ++tap) {
+      float sum = 0;
+      for (int c = 0; c < s.channels; ++c) {
+        sum += s.input[row * s.input_stride + c] * s.weights[tap * s.channels + c];
+      }
+      s.values[row * kScoreTaps + tap] = sum;
+    }
+  }
+}
+
+void sum(const RowSum& s) {
+  for (int i = 0; i < s.count; ++i) {
+    const float* input = s.input + (s.rows ? s.rows[i] : i) * s.input_stride;
+    for (int c = 0; c < s.channels; ++c) s.sums[c] += input[c];
+  }
+}
+
+void maximum(const RowMaximum& m) {
+  for (int i = 0; i < m.count; ++i) {
+    for (int c = 0; c < m.channels; ++c) {
+      float largest = -std::numeric_limits<float>::infinity();
+      for (int tap = 0; tap < 9; ++tap) {
+        const int32_t row = m.rows[i * 9 + tap];
+        if (row != m.zero_row) largest = std::max(largest, m.input[row * m.input_stride + c]);
+      }
+      m.output[i * m.output_stride + c] = largest;
     }
   }
 }
@@ -80,14 +123,16 @@ void norm(const RowNorm& n, int first_row, int last_row) {
 }  // namespace
 
 const Table& scalar_table() {
-  static const Table table = {"scalar",
-                              kPanel,
-                              1,
-                              product<float, float>,
-                              product<uint16_t, uint16_t>,
-                              product<uint16_t, float>,
-                              norm<float>,
-                              norm<uint16_t>};
+  static const Table table = {
+      "scalar",
+      kPanel,
+      1,
+      false,
+      {product<float, float>, product<float, float>, norm<float>},
+      {product<uint16_t, uint16_t>, product<uint16_t, float>, norm<uint16_t>},
+      scores,
+      sum,
+      maximum};
   return table;
 }
 

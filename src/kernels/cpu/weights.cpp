@@ -1,41 +1,55 @@
-#include "base/error.h"
+#include <algorithm>
+
 #include "base/half.h"
 #include "kernels/cpu/kernels.h"
 
 namespace sact::kernels {
+namespace {
 
-PackedWeights pack_weights(const Table& table, DataType type, const float* weights, int taps,
-                           int depth, int columns) {
+void store(float value, float* to) {
+  *to = value;
+}
+void store(float value, uint16_t* to) {
+  *to = bf16_from_float(value);
+}
+
+/// `group` depths lie together for each column: 1, or 2 for bfloat16.
+template <typename T, int group>
+const void* pack(const float* weights, const WeightStrides& strides, const float* scale,
+                 const PackedWeights& packed, Arena& arena) {
+  const int64_t width = packed.panel_columns;
+  const int64_t depth = (packed.depth + group - 1) / group * group;
+  const int64_t panel_size = packed.taps * depth * width;
+  T* data = arena.take<T>(packed.panels() * panel_size);
+  for (int column = 0; column < packed.columns; ++column) {
+    const int64_t lane = column % width;
+    T* panel = data + column / width * panel_size;
+    const float* from = weights + column * strides.column;
+    const float factor = scale ? scale[column] : 1.0f;
+    for (int k = 0; k < packed.depth; ++k) {
+      for (int tap = 0; tap < packed.taps; ++tap) {
+        T* to = panel + tap * depth * width + (k / group * width + lane) * group + k % group;
+        store(from[k * strides.depth + tap * strides.tap] * factor, to);
+      }
+    }
+  }
+  return data;
+}
+
+}  // namespace
+
+PackedWeights pack_weights(const Table& table, DataType type, const float* weights,
+                           const WeightStrides& strides, const float* scale, int taps, int depth,
+                           int columns, Arena& arena) {
   PackedWeights packed;
   packed.type = type;
   packed.taps = taps;
   packed.depth = depth;
   packed.columns = columns;
   packed.panel_columns = table.panel_columns;
-  const int64_t width = table.panel_columns;
-  const bool bf16 = type == DataType::kBFloat16;
-  const int64_t steps = bf16 ? (depth + 1) / 2 * 2 : depth;  // pairs
-  const int64_t count = packed.panels() * taps * steps * width;
-  if (bf16) {
-    packed.bf16.assign(size_t(count), 0);
-  } else {
-    packed.f32.assign(size_t(count), 0.0f);
-  }
-  for (int tap = 0; tap < taps; ++tap) {
-    for (int k = 0; k < depth; ++k) {
-      const float* from = weights + (int64_t(tap) * depth + k) * columns;
-      for (int column = 0; column < columns; ++column) {
-        const int64_t panel = column / width, lane = column % width;
-        const int64_t start = (panel * taps + tap) * steps * width;
-        if (bf16) {
-          packed.bf16[size_t(start + (k / 2 * width + lane) * 2 + k % 2)] =
-              bf16_from_float(from[column]);
-        } else {
-          packed.f32[size_t(start + k * width + lane)] = from[column];
-        }
-      }
-    }
-  }
+  packed.data = type == DataType::kFloat32
+                    ? pack<float, 1>(weights, strides, scale, packed, arena)
+                    : pack<uint16_t, 2>(weights, strides, scale, packed, arena);
   return packed;
 }
 

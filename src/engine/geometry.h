@@ -1,0 +1,50 @@
+// What is the same for all runs on batches of one size: resolutions and lists of rows.
+#pragma once
+
+#include <vector>
+
+#include "engine/rows.h"
+#include "model/spec.h"
+
+namespace sact::engine {
+
+/// Images as the stem reads them: [H, W, 3] with a border of zeros.
+struct PaddedImages {
+  int images = 0, border = 0;
+  Size size;  // without the border
+
+  int width() const { return size.width + 2 * border; }
+  int64_t pixels() const { return int64_t(size.height + 2 * border) * width(); }
+  /// Where the pixel (y, x) of an image lies; negative coordinates are in the border.
+  int64_t offset(int image, int y, int x) const {
+    return (image * pixels() + int64_t(y + border) * width() + x + border) * 3;
+  }
+  int64_t elements() const { return images * pixels() * 3; }
+};
+
+struct Geometry {
+  Geometry() = default;
+  /// sact::Error when the batch is too large to be numbered in 32 bits.
+  Geometry(const ModelSpec& spec, int images, Size image);
+
+  Size image;
+  int images = 0;
+  PaddedImages input;
+  Grid stem;          // after the stem convolution
+  Grid first;         // what enters block 1
+  RowList stem_taps;  // [rows, taps]: where a line of the stem's window begins in the input
+  RowList pool_rows;  // [rows, 9]; empty without pooling
+
+  struct Block {
+    Grid before, grid;      // what enters its first unit, and all units after
+    RowList neighbours;     // stride 1, inside the block
+    RowList entry;          // 3x3 rows of the first unit
+    RowList entry_centres;  // 1x1 rows of its shortcut
+  };
+  std::vector<Block> blocks;
+
+  /// Positions of the largest grid that blocks work on.
+  int most_rows() const;
+};
+
+}  // namespace sact::engine

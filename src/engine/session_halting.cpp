@@ -1,0 +1,143 @@
+// The part of a session that decides where a block goes on.
+#include <cmath>
+#include <cstring>
+
+#include "engine/session_parts.h"
+
+namespace sact::engine {
+
+void Session::start_halting(int thread, int block) {
+  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const int channels = plan_->spec.block_channels(block);
+  const Share share = share_of(grid.rows(), thread);
+  std::fill_n(states_ + share.first, share.count(), HaltingState{});
+  std::fill_n(remainders_ + share.first, share.count(), HaltingState{}.remainder);
+  std::fill_n(scratch_[size_t(thread)].halted, int64_t(grid.images) * channels, 0.0);
+  std::fill_n(scratch_[size_t(thread)].active, int64_t(grid.images) * channels, 0.0);
+}
+
+/// What some of the active positions add: to the scores of their neighbours, and to the mean over
+/// all positions.
+void Session::add_to_scores(int thread, int block, const Score& score, Share share) {
+  const Timer timer(*this, thread, score.index);
+  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const int channels = plan_->spec.block_channels(block);
+  const int32_t* rows = rows_.active().data() + share.first;
+  if (!score.taps.empty()) {
+    plan_->table.scores({share.count(), stream_, row_stride(channels, 4), rows, score.taps.data(),
+                         channels, tap_values_});
+  }
+  add_up(thread, grid, stream_, channels, rows, share.count(), scratch_[size_t(thread)].active);
+}
+
+/// The scores of the active positions, once all have added what they add.
+void Session::finish_scores(int thread, int block, const Score& score) {
+  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const int channels = plan_->spec.block_channels(block);
+  Scratch& scratch = scratch_[size_t(thread)];
+  const bool local = !score.taps.empty();
+  if (local) {  // halted neighbours of active positions count as they stand
+    const Timer timer(*this, thread, score.index);
+    const Share rim = share_of(int(rows_.rim().size()), thread);
+    plan_->table.scores({rim.count(), stream_, row_stride(channels, 4),
+                         rows_.rim().data() + rim.first, score.taps.data(), channels, tap_values_});
+  }
+  for (int image = 0; image < b.grid.images; ++image) {
+    double sum = 0;
+    double* active = scratch.active + int64_t(image) * channels;
+    const double* halted = scratch.halted + int64_t(image) * channels;
+    for (int c = 0; c < channels; ++c) {
+      sum += (active[c] + halted[c]) * double(score.global[size_t(c)]);
+      active[c] = 0;  // for the next unit
+    }
+    scratch.global[image] = sum / b.grid.positions();
+  }
+  team_.meet();
+  const Timer timer(*this, thread, score.index);
+  const Share share = share_of(int(rows_.active().size()), thread);
+  const int32_t zero_row = b.grid.zero_row();
+  int image = -1;
+  float global = 0;
+  for (int i = share.first; i < share.last; ++i) {
+    const int32_t row = rows_.active()[size_t(i)];
+    if (b.grid.image_of(row) != image) {
+      image = b.grid.image_of(row);
+      double sum = score.shift;
+      for (const Scratch& part : scratch_) sum += part.global[image];
+      global = float(sum);
+    }
+    float total = global;
+    if (local) {
+      const int32_t* neighbours = b.neighbours.data() + int64_t(row) * 9;
+      for (int tap = 0; tap < 9; ++tap) {
+        if (neighbours[tap] == zero_row) continue;
+        total += tap_values_[int64_t(neighbours[tap]) * 9 + tap] + score.tap_shift[size_t(tap)];
+      }
+    }
+    scores_[row] = 1.0f / (1.0f + std::exp(-total));
+  }
+}
+
+void Session::average_scores(int block) {
+  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  Map& map = tile_scores_[size_t(block)];
+  // A tile is active as a whole, so what the others hold does not matter.
+  for (int image = 0; image < grid.images; ++image) {
+    float* scores = scores_ + int64_t(image) * grid.positions();
+    std::copy_n(scores, grid.positions(), map.values.begin());
+    average_tiles(map, plan_->spec.tile);
+    std::copy_n(map.values.begin(), grid.positions(), scores);
+  }
+}
+
+/// A position halts: its state stays, in the sums over positions and in the output.
+void Session::finish_position(int thread, int block, int32_t row,
+                              std::vector<ImageResult>& results) {
+  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const int channels = plan_->spec.block_channels(block);
+  const HaltingState& state = states_[row];
+  const float* x = stream_ + row * row_stride(channels, 4);
+  const int image = grid.image_of(row);
+  if (state.units == 1) {  // no residual was ever added to its mean
+    std::memcpy(mean_ + row * row_stride(channels, 4), x, size_t(channels) * sizeof(float));
+  }
+  double* sums = scratch_[size_t(thread)].halted + int64_t(image) * channels;
+  for (int c = 0; c < channels; ++c) sums[c] += x[c];
+  BlockResult& result = results[size_t(image)].blocks[size_t(block)];
+  const size_t position = size_t(row - image * grid.positions());
+  result.ponder_cost.values[position] = state.ponder_cost;
+  result.units[position] = state.units;
+}
+
+/// The rule for every active position after unit `number`, and the active set of the next unit.
+void Session::halt(int thread, int block, int number, std::vector<ImageResult>& results) {
+  const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
+  if (unit.score) {
+    finish_scores(thread, block, *unit.score);
+    if (!tile_scores_.empty()) {
+      team_.meet();
+      if (thread == 0) average_scores(block);
+      team_.meet();
+    }
+  }
+  const float threshold = halting_threshold(plan_->spec.epsilon);
+  const Share share = share_of(int(rows_.active().size()), thread);
+  for (int i = share.first; i < share.last; ++i) {
+    const int32_t row = rows_.active()[size_t(i)];
+    float score = unit.score ? scores_[row] : 1.0f;
+    if (!prescribed_.empty()) {
+      score = number + 1 >= prescribed_[size_t(block)][size_t(row)] ? 1.0f : 0.0f;
+    }
+    HaltingState& state = states_[row];
+    halting_step(state, score, threshold);
+    remainders_[row] = state.remainder;
+    rows_.keep(row, state.active);
+    if (!state.active) finish_position(thread, block, row, results);
+  }
+  if (!unit.score) return;
+  team_.meet();
+  if (thread == 0) rows_.update();
+  team_.meet();
+}
+
+}  // namespace sact::engine

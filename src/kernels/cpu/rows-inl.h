@@ -1,0 +1,435 @@
+// The kernels on Highway. This file is compiled once for every instruction set, each time in a
+// namespace and with compiler settings of its own: see simd.cpp, the only one to include it.
+// SACT_NATIVE_BF16 is set where products of bfloat16 are an instruction.
+//
+// What makes a product fast is the tile: the sums of kTileRows rows and one panel of columns fill
+// the registers, so that a step through the depth loads two vectors of weights and one number of
+// each row, and does two multiply-adds for each row. Weights are read in the order they lie in;
+// rows are read where they are, through pointers, and never copied together.
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Words = hn::ScalableTag<uint32_t>;
+using Vector = hn::Vec<Floats>;
+
+constexpr int kLanes = int(hn::MaxLanes(Floats()));
+constexpr int kPanel = 2 * kLanes;
+// Two vectors of sums for every row, two of weights and one of the input must fit the registers.
+constexpr int kTileRows = HWY_TARGET == HWY_AVX2                   ? 6
+                          : kLanes == 16 || HWY_TARGET == HWY_NEON ? 12
+                                                                   : 4;
+// Rows whose sums are kept in memory between taps: they fit the first cache.
+constexpr int kChunkRows = 128;
+
+HWY_INLINE void store(Vector value, float* to) {
+  hn::StoreU(value, Floats(), to);
+}
+
+HWY_INLINE void store(Vector value, uint16_t* to) {
+#if SACT_NATIVE_BF16
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), (__m256i)_mm512_cvtneps_pbh(value.raw));
+#else
+  // Rounds to the nearest, and of two to the even one; networks have no NaNs to preserve.
+  const Words words;
+  const auto bits = hn::BitCast(words, value);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
+  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7fff)));
+  const hn::Rebind<uint16_t, Words> half;
+  const hn::RebindToSigned<Words> integers;
+  hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, hn::ShiftRight<16>(rounded))), half, to);
+#endif
+}
+
+template <int kRows>
+using Sums = Vector[kRows][2];
+
+/// Adds rows times weights to sums, `depth` steps long; weights moves on.
+template <int kRows>
+HWY_INLINE void multiply(const float* const (&rows)[kRows], int depth, const float*& weights,
+                         Sums<kRows>& sums) {
+  const Floats d;
+  auto step = [&](int k) SACT_INLINE_LAMBDA {
+    const Vector w0 = hn::LoadU(d, weights), w1 = hn::LoadU(d, weights + kLanes);
+    weights += kPanel;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const Vector x = hn::Set(d, rows[r][k]);
+      sums[r][0] = hn::MulAdd(x, w0, sums[r][0]);
+      sums[r][1] = hn::MulAdd(x, w1, sums[r][1]);
+    }
+  };
+  int k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    step(k);
+    step(k + 1);
+    step(k + 2);
+    step(k + 3);
+  }
+  for (; k < depth; ++k) step(k);
+}
+
+/// Two neighbouring numbers of a row; `whole` is false where the second is beyond its end.
+HWY_INLINE uint32_t pair_at(const uint16_t* row, int k, bool whole) {
+  if (!whole) return row[k];
+  uint32_t pair;
+  std::memcpy(&pair, row + k, sizeof pair);
+  return pair;
+}
+
+template <int kRows>
+HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth, const uint16_t*& weights,
+                         Sums<kRows>& sums) {
+  const Words words;
+#if SACT_NATIVE_BF16
+  auto step = [&](int k, bool whole) SACT_INLINE_LAMBDA {
+    const __m512bh w0 = (__m512bh)_mm512_loadu_si512(weights);
+    const __m512bh w1 = (__m512bh)_mm512_loadu_si512(weights + kPanel);
+    weights += 2 * kPanel;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const __m512bh x = (__m512bh)hn::Set(words, pair_at(rows[r], k, whole)).raw;
+      sums[r][0].raw = _mm512_dpbf16_ps(sums[r][0].raw, x, w0);
+      sums[r][1].raw = _mm512_dpbf16_ps(sums[r][1].raw, x, w1);
+    }
+  };
+#else
+  const Floats d;
+  // A pair of bfloat16 is one word: the upper half is a float once the lower is cleared.
+  auto low = [&](hn::Vec<Words> pair)
+                 SACT_INLINE_LAMBDA { return hn::BitCast(d, hn::ShiftLeft<16>(pair)); };
+  auto high = [&](hn::Vec<Words> pair) SACT_INLINE_LAMBDA {
+    return hn::BitCast(d, hn::And(pair, hn::Set(words, 0xffff0000u)));
+  };
+  auto step = [&](int k, bool whole) SACT_INLINE_LAMBDA {
+    const auto* from = reinterpret_cast<const uint32_t*>(weights);
+    const auto pair0 = hn::LoadU(words, from), pair1 = hn::LoadU(words, from + kLanes);
+    weights += 2 * kPanel;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const auto pair = hn::Set(words, pair_at(rows[r], k, whole));
+      const Vector x0 = low(pair), x1 = high(pair);
+      sums[r][0] = hn::MulAdd(x1, high(pair0), hn::MulAdd(x0, low(pair0), sums[r][0]));
+      sums[r][1] = hn::MulAdd(x1, high(pair1), hn::MulAdd(x0, low(pair1), sums[r][1]));
+    }
+  };
+#endif
+  int k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    step(k, true);
+    step(k + 2, true);
+  }
+  for (; k < depth; k += 2) step(k, k + 1 < depth);
+}
+
+/// Weights of one tap of one panel.
+HWY_INLINE int64_t tap_size(const RowProduct& p, const float*) {
+  return int64_t(p.depth) * kPanel;
+}
+HWY_INLINE int64_t tap_size(const RowProduct& p, const uint16_t*) {
+  return int64_t(p.depth + 1) / 2 * 2 * kPanel;
+}
+
+template <typename In>
+HWY_INLINE const In* row_pointer(const RowProduct& p, int i, int tap) {
+  const int64_t position = p.list ? p.list[i] : i;
+  const int64_t row = p.input_rows ? p.input_rows[position * p.taps + tap] : position;
+  return static_cast<const In*>(p.input) + row * p.input_stride;
+}
+
+/// One vector of finished sums of output i, from `column` on, goes where it belongs.
+template <typename Out>
+HWY_INLINE void finish_vector(const RowProduct& p, Vector sum, Out* output, float* mean,
+                              float remainder) {
+  const Floats d;
+  if constexpr (sizeof(Out) == sizeof(float)) {
+    if (p.mean) {
+      const Vector before = hn::LoadU(d, p.first_residual ? output : mean);
+      hn::StoreU(hn::MulAdd(hn::Set(d, remainder), sum, before), d, mean);
+      if (p.keep_output) return;
+    }
+    if (p.add) sum = hn::Add(sum, hn::LoadU(d, output));
+  }
+  if (p.relu) sum = hn::Max(sum, hn::Zero(d));
+  store(sum, output);
+}
+
+/// The same for both vectors of a panel; of the last panel only the columns that there are.
+template <typename Out>
+HWY_INLINE void finish(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
+  const int64_t row = p.output_rows ? p.output_rows[i] : i;
+  const int64_t place = row * p.output_stride + int64_t(panel) * kPanel;
+  Out* output = static_cast<Out*>(p.output) + place;
+  float* mean = p.mean ? p.mean + place : nullptr;
+  const float remainder = p.mean ? p.remainders[row] : 0.0f;
+  const int columns = p.columns - panel * kPanel;
+  if (HWY_LIKELY(columns >= kPanel)) {
+    finish_vector(p, sum0, output, mean, remainder);
+    finish_vector(p, sum1, output + kLanes, mean ? mean + kLanes : nullptr, remainder);
+    return;
+  }
+  Out whole_output[kPanel] = {};
+  float whole_mean[kPanel] = {};
+  std::memcpy(whole_output, output, size_t(columns) * sizeof(Out));
+  if (mean) std::memcpy(whole_mean, mean, size_t(columns) * sizeof(float));
+  finish_vector(p, sum0, whole_output, whole_mean, remainder);
+  finish_vector(p, sum1, whole_output + kLanes, whole_mean + kLanes, remainder);
+  std::memcpy(output, whole_output, size_t(columns) * sizeof(Out));
+  if (mean) std::memcpy(mean, whole_mean, size_t(columns) * sizeof(float));
+}
+
+/// Taps in registers: kRows rows from `first` on times one panel of columns.
+template <int kRows, typename In, typename Out>
+HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel) {
+  const Floats d;
+  const In* weights = static_cast<const In*>(p.weights);
+  weights += panel * p.taps * tap_size(p, weights);
+  const float* bias = p.bias + panel * kPanel;
+  Sums<kRows> sums;
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    sums[r][0] = hn::LoadU(d, bias);
+    sums[r][1] = hn::LoadU(d, bias + kLanes);
+  }
+  for (int tap = 0; tap < p.taps; ++tap) {
+    const In* rows[kRows];
+    for (int r = 0; r < kRows; ++r) rows[r] = row_pointer<In>(p, first + r, tap);
+    multiply<kRows>(rows, p.depth, weights, sums);
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) finish<Out>(p, first + r, panel, sums[r][0], sums[r][1]);
+}
+
+/// Taps in memory: one tap of kRows rows and one panel, added to their sums.
+template <int kRows, typename In>
+HWY_NOINLINE void memory_tile(const In* const* inputs, float* const* places, int depth,
+                              const In* weights) {
+  const Floats d;
+  Sums<kRows> sums;
+  const In* rows[kRows];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    rows[r] = inputs[r];
+    sums[r][0] = hn::LoadU(d, places[r]);
+    sums[r][1] = hn::LoadU(d, places[r] + kLanes);
+  }
+  multiply<kRows>(rows, depth, weights, sums);
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    hn::StoreU(sums[r][0], d, places[r]);
+    hn::StoreU(sums[r][1], d, places[r] + kLanes);
+  }
+}
+
+/// Calls work with the height of a tile as a constant.
+template <int kRows = kTileRows, typename Work>
+HWY_INLINE void with_height(int rows, const Work& work) {
+  if (rows == kRows) return work(std::integral_constant<int, kRows>());
+  if constexpr (kRows > 1) with_height<kRows - 1>(rows, work);
+}
+
+/// Shares rows out to tiles of equal height, so that none is left with a row or two.
+template <typename Work>
+HWY_INLINE void for_each_tile(int rows, const Work& work) {
+  const int tiles = (rows + kTileRows - 1) / kTileRows;
+  for (int t = 0; t < tiles; ++t) {
+    const int first = int(int64_t(rows) * t / tiles), last = int(int64_t(rows) * (t + 1) / tiles);
+    with_height(last - first, [&](auto height) { work(height, first); });
+  }
+}
+
+template <typename In, typename Out>
+void product_in_registers(const RowProduct& p) {
+  for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
+    for_each_tile(p.rows, [&](auto height, int first) {
+      register_tile<decltype(height)::value, In, Out>(p, first, panel);
+    });
+  }
+}
+
+/// Rows of one tap that have a neighbour there, and where their sums are.
+template <typename In>
+struct TapRows {
+  int count = 0;
+  const In* inputs[kChunkRows];
+  float* places[kChunkRows];
+};
+
+/// Rows [first, first + rows) of a product with taps in memory.
+template <typename In, typename Out>
+void chunk_in_memory(const RowProduct& p, int first, int rows) {
+  const Floats d;
+  constexpr int kMostTaps = 9;
+  alignas(64) float sums[kChunkRows * kPanel];
+  TapRows<In> taps[kMostTaps];
+  const In* zeros = static_cast<const In*>(p.input) + p.zero_row * p.input_stride;
+  for (int tap = 0; tap < p.taps; ++tap) {
+    for (int i = 0; i < rows; ++i) {
+      const In* input = row_pointer<In>(p, first + i, tap);
+      if (input == zeros) continue;
+      taps[tap].inputs[taps[tap].count] = input;
+      taps[tap].places[taps[tap].count++] = sums + i * kPanel;
+    }
+  }
+  const In* all_weights = static_cast<const In*>(p.weights);
+  const int64_t size = tap_size(p, all_weights);
+  for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
+    const float* bias = p.bias + panel * kPanel;
+    const Vector bias0 = hn::LoadU(d, bias), bias1 = hn::LoadU(d, bias + kLanes);
+    for (int i = 0; i < rows; ++i) {
+      hn::StoreU(bias0, d, sums + i * kPanel);
+      hn::StoreU(bias1, d, sums + i * kPanel + kLanes);
+    }
+    for (int tap = 0; tap < p.taps; ++tap) {
+      const In* weights = all_weights + (int64_t(panel) * p.taps + tap) * size;
+      const TapRows<In>& tap_rows = taps[tap];
+      for_each_tile(tap_rows.count, [&](auto height, int begin) {
+        memory_tile<decltype(height)::value, In>(tap_rows.inputs + begin, tap_rows.places + begin,
+                                                 p.depth, weights);
+      });
+    }
+    for (int i = 0; i < rows; ++i) {
+      finish<Out>(p, first + i, panel, hn::LoadU(d, sums + i * kPanel),
+                  hn::LoadU(d, sums + i * kPanel + kLanes));
+    }
+  }
+}
+
+template <typename In, typename Out>
+void product(const RowProduct& p) {
+  const DataType type = sizeof(In) == sizeof(float) ? DataType::kFloat32 : DataType::kBFloat16;
+  if (tap_order(p, type) == TapOrder::kRegisters) return product_in_registers<In, Out>(p);
+  const int chunks = (p.rows + kChunkRows - 1) / kChunkRows;
+  for (int c = 0; c < chunks; ++c) {
+    const int first = int(int64_t(p.rows) * c / chunks);
+    chunk_in_memory<In, Out>(p, first, int(int64_t(p.rows) * (c + 1) / chunks) - first);
+  }
+}
+
+template <typename Out>
+void norm(const RowNorm& n) {
+  const Floats d;
+  const Vector zero = hn::Zero(d);
+  const int whole = n.channels / kLanes * kLanes;
+  for (int i = 0; i < n.count; ++i) {
+    const float* input = n.input + (n.rows ? n.rows[i] : i) * n.input_stride;
+    Out* output = static_cast<Out*>(n.output) + i * n.output_stride;
+    auto value_at = [&](int c) SACT_INLINE_LAMBDA {
+      return hn::Max(
+          hn::MulAdd(hn::LoadU(d, n.scale + c), hn::LoadU(d, input + c), hn::LoadU(d, n.shift + c)),
+          zero);
+    };
+    for (int c = 0; c < whole; c += kLanes) store(value_at(c), output + c);
+    for (int c = whole; c < n.channels; ++c) {
+      const float value = std::max(n.scale[c] * input[c] + n.shift[c], 0.0f);
+      if constexpr (sizeof(Out) == sizeof(float)) {
+        output[c] = value;
+      } else {
+        output[c] = bf16_from_float(value);
+      }
+    }
+  }
+}
+
+template <int kRows>
+HWY_INLINE void scores_of(const RowScores& s, const int32_t* rows) {
+  const Floats d;
+  Vector sums[kRows][kScoreTaps];
+  const float* input[kRows];
+#pragma GCC unroll 2
+  for (int r = 0; r < kRows; ++r) {
+    input[r] = s.input + rows[r] * s.input_stride;
+#pragma GCC unroll 9
+    for (int tap = 0; tap < kScoreTaps; ++tap) sums[r][tap] = hn::Zero(d);
+  }
+  int c = 0;
+  for (; c + kLanes <= s.channels; c += kLanes) {
+#pragma GCC unroll 9
+    for (int tap = 0; tap < kScoreTaps; ++tap) {
+      const Vector weight = hn::LoadU(d, s.weights + int64_t(tap) * s.channels + c);
+#pragma GCC unroll 2
+      for (int r = 0; r < kRows; ++r) {
+        sums[r][tap] = hn::MulAdd(hn::LoadU(d, input[r] + c), weight, sums[r][tap]);
+      }
+    }
+  }
+#pragma GCC unroll 2
+  for (int r = 0; r < kRows; ++r) {
+    for (int tap = 0; tap < kScoreTaps; ++tap) {
+      float sum = hn::GetLane(hn::SumOfLanes(d, sums[r][tap]));
+      for (int rest = c; rest < s.channels; ++rest) {
+        sum += input[r][rest] * s.weights[int64_t(tap) * s.channels + rest];
+      }
+      s.values[int64_t(rows[r]) * kScoreTaps + tap] = sum;
+    }
+  }
+}
+
+void scores(const RowScores& s) {
+  constexpr int kTogether = kLanes == 16 ? 2 : 1;  // as many as the registers hold
+  int i = 0;
+  for (; i + kTogether <= s.count; i += kTogether) scores_of<kTogether>(s, s.rows + i);
+  for (; i < s.count; ++i) scores_of<1>(s, s.rows + i);
+}
+
+void sum(const RowSum& s) {
+  const Floats d;
+  auto input = [&](int i) SACT_INLINE_LAMBDA {
+    return s.input + (s.rows ? s.rows[i] : i) * s.input_stride;
+  };
+  int c = 0;
+  for (; c + 4 * kLanes <= s.channels; c += 4 * kLanes) {
+    float* to = s.sums + c;
+    Vector sum0 = hn::LoadU(d, to), sum1 = hn::LoadU(d, to + kLanes);
+    Vector sum2 = hn::LoadU(d, to + 2 * kLanes), sum3 = hn::LoadU(d, to + 3 * kLanes);
+    for (int i = 0; i < s.count; ++i) {
+      const float* from = input(i) + c;
+      sum0 = hn::Add(sum0, hn::LoadU(d, from));
+      sum1 = hn::Add(sum1, hn::LoadU(d, from + kLanes));
+      sum2 = hn::Add(sum2, hn::LoadU(d, from + 2 * kLanes));
+      sum3 = hn::Add(sum3, hn::LoadU(d, from + 3 * kLanes));
+    }
+    hn::StoreU(sum0, d, to);
+    hn::StoreU(sum1, d, to + kLanes);
+    hn::StoreU(sum2, d, to + 2 * kLanes);
+    hn::StoreU(sum3, d, to + 3 * kLanes);
+  }
+  for (; c < s.channels; ++c) {
+    for (int i = 0; i < s.count; ++i) s.sums[c] += input(i)[c];
+  }
+}
+
+void maximum(const RowMaximum& m) {
+  const Floats d;
+  for (int i = 0; i < m.count; ++i) {
+    const float* rows[9];
+    int count = 0;
+    for (int tap = 0; tap < 9; ++tap) {
+      const int32_t row = m.rows[i * 9 + tap];
+      if (row != m.zero_row) rows[count++] = m.input + row * m.input_stride;
+    }
+    float* output = m.output + i * m.output_stride;
+    int c = 0;
+    for (; c + kLanes <= m.channels; c += kLanes) {
+      Vector largest = hn::LoadU(d, rows[0] + c);
+      for (int k = 1; k < count; ++k) largest = hn::Max(largest, hn::LoadU(d, rows[k] + c));
+      hn::StoreU(largest, d, output + c);
+    }
+    for (; c < m.channels; ++c) {
+      output[c] = rows[0][c];
+      for (int k = 1; k < count; ++k) output[c] = std::max(output[c], rows[k][c]);
+    }
+  }
+}
+
+inline Table table_of(const char* name) {
+  return {name,
+          kPanel,
+          kTileRows,
+          SACT_NATIVE_BF16 != 0,
+          {product<float, float>, product<float, float>, norm<float>},
+          {product<uint16_t, uint16_t>, product<uint16_t, float>, norm<uint16_t>},
+          scores,
+          sum,
+          maximum};
+}
