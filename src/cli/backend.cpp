@@ -12,8 +12,7 @@ namespace sact::cli {
 namespace {
 
 std::unique_ptr<Runner> make_engine(const ModelFile& model, int threads) {
-  const char* isa = std::getenv("SACT_ISA");
-  const kernels::Table& table = kernels::chosen_table(isa ? isa : "");
+  const kernels::Table& table = engine_table();
   log_verbose("the engine runs the {} kernels with {} threads", table.name, threads);
   return std::make_unique<engine::Session>(std::make_shared<engine::Plan>(model, table), threads);
 }
@@ -26,6 +25,11 @@ void add_backend_option(CLI::App& command, std::string& backend) {
                   "What runs the network: engine, which skips what has halted, or torch "
                   "(default: engine on the CPU, torch on CUDA)")
       ->check(CLI::IsMember({"engine", "torch"}));
+}
+
+const kernels::Table& engine_table() {
+  const char* isa = std::getenv("SACT_ISA");
+  return kernels::chosen_table(isa ? isa : "");
 }
 
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,

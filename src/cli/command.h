@@ -28,6 +28,7 @@ void declare_info(CLI::App& app, Action& action);
 void declare_predict(CLI::App& app, Action& action);
 void declare_train(CLI::App& app, Action& action);
 void declare_eval(CLI::App& app, Action& action);
+void declare_bench(CLI::App& app, Action& action);
 void declare_baseline(CLI::App& app, Action& action);
 void declare_table(CLI::App& app, Action& action);
 void declare_export(CLI::App& app, Action& action);

@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   declare_predict(app, action);
   declare_train(app, action);
   declare_eval(app, action);
+  declare_bench(app, action);
   declare_baseline(app, action);
   declare_table(app, action);
   declare_export(app, action);

@@ -12,18 +12,13 @@ constexpr size_t kPieceBytes = size_t{16} << 20;
 
 class Builder {
  public:
-  Builder(const ModelFile& file, const kernels::Table& table, kernels::DataType type, Arena& arena,
-          int& layers)
-      : spec_(file.spec()),
-        table_(table),
-        type_(type),
-        file_(file),
-        arena_(arena),
-        layers_(layers) {
+  Builder(const ModelSpec& spec, const WeightSource& weights, const kernels::Table& table,
+          kernels::DataType type, Arena& arena, int& layers)
+      : spec_(spec), weights_(weights), table_(table), type_(type), arena_(arena), layers_(layers) {
     for (const WeightInfo& info : weight_list(spec_)) infos_.emplace(info.name, info);
   }
 
-  std::vector<float> values(const std::string& name) const { return file_.values(info(name)); }
+  std::vector<float> values(const std::string& name) const { return weights_(info(name)); }
 
   Affine norm(const std::string& name) const {
     Affine affine{values(name + ".weight"), values(name + ".bias")};
@@ -138,9 +133,9 @@ class Builder {
   }
 
   const ModelSpec& spec_;
+  const WeightSource& weights_;
   const kernels::Table& table_;
   const kernels::DataType type_;
-  const ModelFile& file_;
   Arena& arena_;
   int& layers_;
   std::map<std::string, WeightInfo> infos_;
@@ -149,8 +144,14 @@ class Builder {
 }  // namespace
 
 Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::DataType operands)
-    : spec(file.spec()), table(kernel_table), type(operands), arena(kPieceBytes) {
-  Builder builder(file, table, type, arena, layers);
+    : Plan(
+          file.spec(), [&](const WeightInfo& info) { return file.values(info); }, kernel_table,
+          operands) {}
+
+Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::Table& kernel_table,
+           kernels::DataType operands)
+    : spec(model), table(kernel_table), type(operands), arena(kPieceBytes) {
+  Builder builder(spec, weights, table, type, arena, layers);
   stem = builder.stem();
   for (int block = 0; block < spec.blocks(); ++block) {
     blocks.emplace_back();

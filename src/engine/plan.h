@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,10 +45,15 @@ struct Unit {
   std::optional<Score> score;
 };
 
+/// Gives the values of a weight.
+using WeightSource = std::function<std::vector<float>(const WeightInfo&)>;
+
 struct Plan {
   /// `type` is that of the operands of products; sums and the residual stream have 32 bits always.
   Plan(const ModelFile& file, const kernels::Table& table,
        kernels::DataType type = kernels::DataType::kFloat32);
+  Plan(const ModelSpec& spec, const WeightSource& weights, const kernels::Table& table,
+       kernels::DataType type);
 
   ModelSpec spec;
   const kernels::Table& table;

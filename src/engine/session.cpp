@@ -463,7 +463,7 @@ void Session::run_block(int thread, int block, std::vector<ImageResult>& results
   const auto& units = plan_->blocks[size_t(block)];
   const Grid& grid = geometry_.blocks[size_t(block)].grid;
   const int last = int(units.size()) - 1;
-  const bool adaptive = spec.adaptive() && last > 0;
+  const bool adaptive = spec.adaptive();
   run_first_unit(thread, block);
   if (thread == 0) {
     std::swap(stream_, next_stream_);
@@ -474,8 +474,11 @@ void Session::run_block(int thread, int block, std::vector<ImageResult>& results
   if (adaptive) {
     start_halting(thread, block);
     team_.meet();
-    add_to_scores(thread, block, *units[0].score, share_of(grid.rows(), thread));
+    if (units[0].score) {
+      add_to_scores(thread, block, *units[0].score, share_of(grid.rows(), thread));
+    }
     halt(thread, block, 0, results);
+    team_.meet();
   }
   for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
     if (spec.unit == UnitKind::kBottleneck) {

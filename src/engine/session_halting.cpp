@@ -90,7 +90,7 @@ void Session::average_scores(int block) {
   }
 }
 
-/// A position halts: its state stays, in the sums over positions and in the output.
+/// A position halts: its state stays, in the output and in the sums over positions.
 void Session::finish_position(int thread, int block, int32_t row,
                               std::vector<ImageResult>& results) {
   const Grid& grid = geometry_.blocks[size_t(block)].grid;
@@ -101,8 +101,9 @@ void Session::finish_position(int thread, int block, int32_t row,
   if (state.units == 1) {  // no residual was ever added to its mean
     std::memcpy(mean_ + row * row_stride(channels, 4), x, size_t(channels) * sizeof(float));
   }
+  const bool last = state.units == plan_->spec.units[size_t(block)];
   double* sums = scratch_[size_t(thread)].halted + int64_t(image) * channels;
-  for (int c = 0; c < channels; ++c) sums[c] += x[c];
+  for (int c = 0; c < channels && !last; ++c) sums[c] += x[c];
   BlockResult& result = results[size_t(image)].blocks[size_t(block)];
   const size_t position = size_t(row - image * grid.positions());
   result.ponder_cost.values[position] = state.ponder_cost;

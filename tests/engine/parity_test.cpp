@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{Halting::kSact, Stem::kImageNet, kBottleneck, {3, 4, 1}, 4, 1, false, 5, 64, 48},
         Kind{Halting::kSact, Stem::kImageNet, kBottleneck, {3, 4, 2}, 12, 2, true, 3, 70, 90},
         Kind{Halting::kSact, Stem::kSmall, kBasic, {3, 3, 3}, 8, 1, true, 2, 33, 47},
+        Kind{Halting::kSact, Stem::kImageNet, kBottleneck, {1, 2, 3}, 64, 1, true, 3, 80, 96},
         Kind{Halting::kAct, Stem::kImageNet, kBasic, {2, 2}, 16, 1, true, 1, 96, 96},
         Kind{Halting::kSact, Stem::kImageNet, kBasic, {2, 2, 2, 2}, 8, 1, true, 1, 96, 96},
         Kind{Halting::kSact, Stem::kSmall, kBottleneck, {3, 4}, 8, 4, true, 2, 40, 36}));

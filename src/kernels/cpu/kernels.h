@@ -111,6 +111,9 @@ struct TypedFunctions {
   void (*product)(const RowProduct&) = nullptr;         // stores the type of its operands
   void (*product_to_f32)(const RowProduct&) = nullptr;  // stores 32 bits
   void (*norm)(const RowNorm&) = nullptr;               // reads 32 bits
+  /// Nothing but multiply-adds in registers, `steps` times; returns how many operations they were.
+  /// For measuring what the processor can do at best.
+  int64_t (*multiply_adds)(int64_t steps) = nullptr;
 };
 
 /// The functions of one instruction set.

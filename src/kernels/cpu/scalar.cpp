@@ -120,6 +120,18 @@ void maximum(const RowMaximum& m) {
   }
 }
 
+int64_t multiply_adds(int64_t steps) {
+  constexpr int kSums = 8;
+  float sums[kSums] = {};
+  volatile float factor = 0.5f;
+  const float x = factor;
+  for (int64_t step = 0; step < steps; ++step) {
+    for (float& sum : sums) sum = sum * x + x;
+  }
+  for (float sum : sums) factor = sum;
+  return steps * kSums * 2;
+}
+
 }  // namespace
 
 const Table& scalar_table() {
@@ -128,8 +140,8 @@ const Table& scalar_table() {
       kPanel,
       1,
       false,
-      {product<float, float>, product<float, float>, norm<float>},
-      {product<uint16_t, uint16_t>, product<uint16_t, float>, norm<uint16_t>},
+      {product<float, float>, product<float, float>, norm<float>, multiply_adds},
+      {product<uint16_t, uint16_t>, product<uint16_t, float>, norm<uint16_t>, multiply_adds},
       scores,
       sum,
       maximum};
