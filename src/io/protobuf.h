@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sact::report {
+namespace sact::io {
 
 /// A message under construction. Fields are written in the order of the calls.
 class ProtobufMessage {
@@ -28,4 +28,4 @@ class ProtobufMessage {
 /// Appends an unsigned number of `size` bytes, the least significant first.
 void append_little_endian(std::string& bytes, uint64_t value, int size);
 
-}  // namespace sact::report
+}  // namespace sact::io

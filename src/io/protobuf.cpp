@@ -1,9 +1,9 @@
 // Varints, fixed-width numbers and length-delimited fields.
-#include "report/protobuf.h"
+#include "io/protobuf.h"
 
 #include <bit>
 
-namespace sact::report {
+namespace sact::io {
 namespace {
 
 constexpr int kVarint = 0;
@@ -51,4 +51,4 @@ void append_little_endian(std::string& bytes, uint64_t value, int size) {
   for (int i = 0; i < size; ++i) bytes += char(value >> (8 * i));
 }
 
-}  // namespace sact::report
+}  // namespace sact::io
