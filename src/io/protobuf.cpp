@@ -32,9 +32,14 @@ ProtobufMessage& ProtobufMessage::float64(int field, double value) {
 }
 
 ProtobufMessage& ProtobufMessage::bytes(int field, std::string_view value) {
-  key(field, kLengthDelimited);
-  varint(value.size());
+  begin_bytes(field, value.size());
   bytes_ += value;
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::begin_bytes(int field, uint64_t size) {
+  key(field, kLengthDelimited);
+  varint(size);
   return *this;
 }
 

@@ -15,6 +15,9 @@ class ProtobufMessage {
   ProtobufMessage& float64(int field, double value);
   /// Text, bytes, or a message in a message.
   ProtobufMessage& bytes(int field, std::string_view value);
+  /// The start of such a field, for content that is too large to be copied: it must follow in the
+  /// file.
+  ProtobufMessage& begin_bytes(int field, uint64_t size);
 
   const std::string& encoded() const { return bytes_; }
 
