@@ -1,5 +1,5 @@
-// sact export: the same network in a new file, in another precision or with another spec of its
-// input and classes.
+// sact export: the same network in a new file: in another precision, with another spec of its input
+// and classes, or as ONNX for other runtimes.
 #include <memory>
 #include <optional>
 
@@ -9,16 +9,17 @@
 #include "cli/command.h"
 #include "data/class_names.h"
 #include "model/model_file.h"
+#include "model/onnx.h"
 
 namespace sact::cli {
 namespace {
 
 struct ExportOptions {
   CommonOptions common;
-  std::string model, out, dtype, labels_file;
+  std::string model, out, onnx, dtype, labels_file, size;
   std::vector<double> mean, std;
   std::optional<double> crop;
-  std::optional<int> size;
+  std::optional<int> batch;
 };
 
 /// Takes three numbers of colours, if they were given.
@@ -34,13 +35,24 @@ void set_colours(const char* option, const std::vector<double>& given,
   std::copy(given.begin(), given.end(), colours.begin());
 }
 
+int evaluation_side(const std::string& text) {
+  const Size size = parse_size(text);
+  if (size.height != size.width) {
+    fail("--size is {}, but evaluation images are square: give one number", text);
+  }
+  return size.height;
+}
+
 /// The model's own spec, then every option that was given.
 ModelSpec spec_of(const ExportOptions& options, const ModelFile& model) {
   ModelSpec spec = model.spec();
   set_colours("--mean", options.mean, spec.input.mean);
   set_colours("--std", options.std, spec.input.std);
   if (options.crop) spec.input.crop = *options.crop;
-  if (options.size) spec.input.size = *options.size;
+  // In an ONNX file the size is that of the graph's input, not of evaluation.
+  if (!options.size.empty() && options.onnx.empty()) {
+    spec.input.size = evaluation_side(options.size);
+  }
   if (!options.labels_file.empty()) {
     spec.labels = data::read_class_names(options.labels_file);
     if (int(spec.labels.size()) != spec.classes) {
@@ -49,7 +61,7 @@ ModelSpec spec_of(const ExportOptions& options, const ModelFile& model) {
            counted(spec.classes, "class", "classes"));
     }
   }
-  validate(spec, "the spec of " + options.out);
+  validate(spec, "the spec of " + (options.onnx.empty() ? options.out : options.onnx));
   return spec;
 }
 
@@ -60,10 +72,37 @@ io::Dtype dtype_of(const ExportOptions& options, const ModelFile& model) {
   return stored == io::Dtype::kF16 || stored == io::Dtype::kBF16 ? stored : io::Dtype::kF32;
 }
 
+int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSpec& spec) {
+  OnnxOptions onnx{options.batch, {}, SACT_VERSION};
+  if (!options.size.empty()) onnx.image = parse_size(options.size);
+  write_onnx(
+      options.onnx, spec, [&](const WeightInfo& weight) { return model.values(weight); }, onnx);
+  const uint64_t bytes = std::filesystem::file_size(options.onnx);
+  if (options.common.json) {
+    const io::Json any = nullptr;
+    print_json({{"path", options.onnx},
+                {"opset", kOnnxOpset},
+                {"bytes", bytes},
+                {"batch", onnx.batch ? io::Json(*onnx.batch) : any},
+                {"height", onnx.image ? io::Json(onnx.image->height) : any},
+                {"width", onnx.image ? io::Json(onnx.image->width) : any},
+                {"spec", io::Json::parse(to_json(spec))}});
+    return 0;
+  }
+  const std::string size =
+      onnx.image ? fmt::format("{}x{}", onnx.image->height, onnx.image->width) : "any size";
+  const std::string batch = onnx.batch ? fmt::format("{}", *onnx.batch) : "any number";
+  print(fmt::format("wrote {}, ONNX opset {}, {}: takes images of {}, {} at a time", options.onnx,
+                    kOnnxOpset, format_bytes(bytes), size, batch));
+  return 0;
+}
+
 int run(const ExportOptions& options) {
+  if (options.out.empty() && options.onnx.empty()) throw CLI::RequiredError("--out or --onnx");
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   const ModelSpec spec = spec_of(options, model);
+  if (!options.onnx.empty()) return run_onnx(options, model, spec);
   const io::Dtype dtype = dtype_of(options, model);
   write_model(options.out, spec, read_weights(model, spec), dtype);
   const uint64_t before = std::filesystem::file_size(options.model);
@@ -85,13 +124,22 @@ int run(const ExportOptions& options) {
 void declare_export(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand(
-      "export", "Write a model anew: in another precision, with other input values or class names");
+      "export",
+      "Write a model anew: in another precision, with other input values or class names, as ONNX");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
-  command->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
+  CLI::Option* out =
+      command->add_option("--out", options->out, "Model file to write")->type_name("FILE");
+  CLI::Option* onnx =
+      command
+          ->add_option("--onnx", options->onnx,
+                       "ONNX file to write instead, from a plain network (halting none)")
+          ->type_name("FILE")
+          ->excludes(out);
   command
       ->add_option("--dtype", options->dtype,
                    "Storage of large weights: f32, f16 or bf16 (default: as they are)")
-      ->check(CLI::IsMember({"f32", "f16", "bf16"}));
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+      ->excludes(onnx);
   command->add_option("--mean", options->mean, "Mean colour to subtract, from 0 to 1")
       ->delimiter(',')
       ->expected(3)
@@ -102,14 +150,25 @@ void declare_export(CLI::App& app, Action& action) {
       ->option_text("R,G,B");
   command->add_option("--crop", options->crop, "Share of each side that the central crop keeps")
       ->type_name("F");
-  command->add_option("--size", options->size, "Side of evaluation images")->type_name("N");
+  command
+      ->add_option("--size", options->size,
+                   "Side of evaluation images; with --onnx, the only size it takes (default: any)")
+      ->type_name("HxW");
+  command
+      ->add_option("--batch", options->batch,
+                   "With --onnx, the only number of images it takes at a time (default: any)")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N")
+      ->needs(onnx);
   command->add_option("--labels", options->labels_file, "Text file with one class name a line")
       ->type_name("FILE");
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact export runs/sact/best.safetensors --dtype f16 --out small.safetensors\n"
                "  sact export resnetv2_50.safetensors --mean 0.5,0.5,0.5 --std 0.5,0.5,0.5 \\\n"
-               "              --crop 0.95 --size 224 --labels imagenet.txt --out r50.safetensors");
+               "              --crop 0.95 --size 224 --labels imagenet.txt --out r50.safetensors\n"
+               "  sact export r50.safetensors --onnx r50.onnx\n"
+               "  sact export r50.safetensors --onnx r50-224.onnx --size 224x224 --batch 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

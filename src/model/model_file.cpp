@@ -10,8 +10,6 @@
 namespace sact {
 namespace {
 
-constexpr std::string_view kSpecKey = "sact";
-
 bool is_floating(io::Dtype dtype) {
   return dtype == io::Dtype::kF32 || dtype == io::Dtype::kF64 || dtype == io::Dtype::kF16 ||
          dtype == io::Dtype::kBF16;

@@ -12,6 +12,9 @@
 
 namespace sact {
 
+/// The metadata key of the spec, in model files and in what is exported from them.
+inline constexpr std::string_view kSpecKey = "sact";
+
 /// An opened model. Opening checks that every weight of the spec is there, with its shape and as
 /// floating point numbers; the values stay in the mapped file until asked for.
 class ModelFile {

@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "report/protobuf.h"
+#include "io/protobuf.h"
 #include "report/unicode.h"
 
 namespace sact::report {
@@ -53,11 +53,11 @@ uint32_t masked_crc(std::string_view bytes) {
 
 void append_record(std::string& out, std::string_view data) {
   std::string length;
-  append_little_endian(length, data.size(), 8);
+  io::append_little_endian(length, data.size(), 8);
   out += length;
-  append_little_endian(out, masked_crc(length), 4);
+  io::append_little_endian(out, masked_crc(length), 4);
   out += data;
-  append_little_endian(out, masked_crc(data), 4);
+  io::append_little_endian(out, masked_crc(data), 4);
 }
 
 std::string host_name() {
@@ -119,11 +119,11 @@ double EventWriter::system_clock() {
 
 EventWriter::EventWriter(const std::filesystem::path& directory, int64_t first_step, Clock clock)
     : clock_(std::move(clock)), file_(create_file(directory, clock_())) {
-  ProtobufMessage version;
+  io::ProtobufMessage version;
   version.float64(1, clock_()).bytes(3, "brain.Event:2");
   append_record(pending_, version.encoded());
   // In a first file too: TensorBoard takes only a second start for a restart.
-  ProtobufMessage session, start;
+  io::ProtobufMessage session, start;
   session.integer(1, kSessionStart);
   start.bytes(7, session.encoded());
   add_event(first_step, start.encoded());
@@ -139,30 +139,30 @@ EventWriter::~EventWriter() {
 }
 
 void EventWriter::add_scalar(std::string_view tag, double value, int64_t step) {
-  ProtobufMessage point;
+  io::ProtobufMessage point;
   point.bytes(1, clean_tag(tag)).float32(2, float(value));
   add_summary(step, point.encoded());
 }
 
 void EventWriter::add_image(std::string_view tag, const io::Image& image, int64_t step) {
   const std::vector<std::byte> png = io::encode_png(image);
-  ProtobufMessage picture;
+  io::ProtobufMessage picture;
   picture.integer(1, image.height).integer(2, image.width).integer(3, kColorspaceRgb);
   picture.bytes(4, {reinterpret_cast<const char*>(png.data()), png.size()});
-  ProtobufMessage value;
+  io::ProtobufMessage value;
   value.bytes(1, clean_tag(tag)).bytes(4, picture.encoded());
   add_summary(step, value.encoded());
 }
 
 void EventWriter::add_summary(int64_t step, std::string_view value) {
-  ProtobufMessage summary, event;
+  io::ProtobufMessage summary, event;
   summary.bytes(1, value);
   event.bytes(5, summary.encoded());
   add_event(step, event.encoded());
 }
 
 void EventWriter::add_event(int64_t step, std::string_view content) {
-  ProtobufMessage event;
+  io::ProtobufMessage event;
   event.float64(1, clock_()).integer(2, step);
   append_record(pending_, event.encoded() + std::string(content));
   if (pending_.size() >= kFlushBytes) flush();

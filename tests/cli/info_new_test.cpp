@@ -7,6 +7,7 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 #include "support/program.h"
+#include "support/protobuf.h"
 #include "support/temporary.h"
 
 namespace sact {
@@ -237,10 +238,76 @@ TEST(CliExport, MistakesGetOneLine) {
   expect("--std", "58,57,57", 1, "divide");
   expect("--crop", "0", 1, "input.crop");
   expect("--crop", "87.5", 1, "input.crop");
-  expect("--size", "16", 1, "input.size");
-  expect("--size", "x", 2, "--size");
+  expect("--size", "16", 1, "16x16");
+  expect("--size", "x", 1, "'x' is not an image size");
+  expect("--size", "64x96", 1, "square");
+  expect("--batch", "4", 2, "--onnx");
   expect("--labels", "three.txt", 1, "three.txt: has 3 names, but the network has 2 classes");
   expect("--labels", "missing.txt", 1, "missing.txt");
+}
+
+class CliOnnx : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const std::string halting : {"none", "sact"}) {
+      const auto made = run({"new", "--units", "1,2", "--width", "4", "--classes", "3", "--halting",
+                             halting, "--out", halting});
+      ASSERT_EQ(made.status, 0) << made.err;
+    }
+  }
+
+  test::Finished run(const std::vector<std::string>& arguments) {
+    return run_sact(arguments, directory_.path());
+  }
+
+  test::Fields model_of(const std::string& name) {
+    std::ifstream file(directory_ / name, std::ios::binary);
+    return test::parse_message(
+        std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(CliOnnx, WritesThePlainNetwork) {
+  const auto made = run({"export", "none", "--onnx", "m.onnx"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_NE(made.out.find("m.onnx"), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("any size"), std::string::npos) << made.out;
+  const test::Fields model = model_of("m.onnx");
+  const test::Fields spec = test::parse_message(model.at(14).at(0));
+  const Json info = Json::parse(run({"info", "none", "--json"}).out);
+  EXPECT_EQ(spec.at(1).at(0), "sact");
+  EXPECT_EQ(Json::parse(spec.at(2).at(0)), info["spec"]);
+  EXPECT_EQ("sact " + model.at(3).at(0) + "\n", run({"--version"}).out);
+}
+
+TEST_F(CliOnnx, TakesASizeABatchAndWhatTheSpecShallSay) {
+  const auto made = run({"export", "none", "--onnx", "m.onnx", "--size", "64x96", "--batch", "4",
+                         "--mean", "0.5,0.4,0.3", "--json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const Json json = Json::parse(made.out);
+  EXPECT_EQ(json["height"], 64);
+  EXPECT_EQ(json["width"], 96);
+  EXPECT_EQ(json["batch"], 4);
+  EXPECT_EQ(json["bytes"], std::filesystem::file_size(directory_ / "m.onnx"));
+  EXPECT_EQ(json["spec"]["input"]["mean"], Json({0.5, 0.4, 0.3}));
+  EXPECT_EQ(json["spec"]["input"]["size"], 224) << "the graph's size is not that of evaluation";
+  const auto symbolic = run({"export", "none", "--onnx", "any.onnx", "--json"});
+  EXPECT_TRUE(Json::parse(symbolic.out)["batch"].is_null()) << symbolic.out;
+}
+
+TEST_F(CliOnnx, MistakesGetOneLine) {
+  expect_error(run({"export", "sact", "--onnx", "m.onnx"}), 1, "halting sact");
+  expect_error(run({"export", "none"}), 2, "--onnx");
+  expect_error(run({"export", "none", "--out", "m", "--onnx", "m.onnx"}), 2, "--out");
+  expect_error(run({"export", "none", "--dtype", "f16", "--onnx", "m.onnx"}), 2, "--onnx");
+  expect_error(run({"export", "none", "--batch", "0", "--onnx", "m.onnx"}), 2, "--batch");
+  expect_error(run({"export", "none", "--size", "16", "--onnx", "m.onnx"}), 1, "16x16");
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "m.onnx"));
+  std::filesystem::create_directory(directory_ / "folder");
+  expect_error(run({"export", "none", "--onnx", "folder"}), 1, "it is a directory");
+  expect_error(run({"export", "none", "--onnx", "missing/m.onnx"}), 1, "missing/m.onnx");
 }
 
 TEST(CliSynth, WritesAnImageFolderWithBoxes) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sact::report {
+namespace sact::io {
 
 /// A message under construction. Fields are written in the order of the calls.
 class ProtobufMessage {
@@ -15,6 +15,9 @@ class ProtobufMessage {
   ProtobufMessage& float64(int field, double value);
   /// Text, bytes, or a message in a message.
   ProtobufMessage& bytes(int field, std::string_view value);
+  /// The start of such a field, for content that is too large to be copied: it must follow in the
+  /// file.
+  ProtobufMessage& begin_bytes(int field, uint64_t size);
 
   const std::string& encoded() const { return bytes_; }
 
@@ -28,4 +31,4 @@ class ProtobufMessage {
 /// Appends an unsigned number of `size` bytes, the least significant first.
 void append_little_endian(std::string& bytes, uint64_t value, int size);
 
-}  // namespace sact::report
+}  // namespace sact::io

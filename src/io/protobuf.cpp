@@ -1,9 +1,9 @@
 // Varints, fixed-width numbers and length-delimited fields.
-#include "report/protobuf.h"
+#include "io/protobuf.h"
 
 #include <bit>
 
-namespace sact::report {
+namespace sact::io {
 namespace {
 
 constexpr int kVarint = 0;
@@ -32,9 +32,14 @@ ProtobufMessage& ProtobufMessage::float64(int field, double value) {
 }
 
 ProtobufMessage& ProtobufMessage::bytes(int field, std::string_view value) {
-  key(field, kLengthDelimited);
-  varint(value.size());
+  begin_bytes(field, value.size());
   bytes_ += value;
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::begin_bytes(int field, uint64_t size) {
+  key(field, kLengthDelimited);
+  varint(size);
   return *this;
 }
 
@@ -51,4 +56,4 @@ void append_little_endian(std::string& bytes, uint64_t value, int size) {
   for (int i = 0; i < size; ++i) bytes += char(value >> (8 * i));
 }
 
-}  // namespace sact::report
+}  // namespace sact::io
