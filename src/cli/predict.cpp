@@ -275,10 +275,11 @@ int run(const PredictOptions& options) {
       fail("--whole keeps the aspect ratio: give --size one number, the shorter side");
     }
   }
+  const Backend backend = chosen_backend(options.backend, options.common);
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   check_outputs(options);
-  const std::unique_ptr<Runner> runner = make_runner(model, options.common, options.backend);
+  const std::unique_ptr<Runner> runner = make_runner(model, options.common, backend);
   Outcome outcome;
   if (options.tensor.empty()) {
     predict_images(options, model.spec(), *runner, outcome);
