@@ -10,19 +10,41 @@ std::string errno_text(int error_number) {
   return std::generic_category().message(error_number);
 }
 
+namespace {
+
+bool continues_character(std::string_view text, size_t position) {
+  return position < text.size() && (static_cast<unsigned char>(text[position]) & 0xc0) == 0x80;
+}
+
+constexpr int kMostContinuations = 3;  // of one character, in valid UTF-8
+
+/// The last place not after `position`, and the first not before it, where a character begins.
+size_t boundary_before(std::string_view text, size_t position) {
+  for (int i = 0; i < kMostContinuations && continues_character(text, position); ++i) --position;
+  return position;
+}
+size_t boundary_after(std::string_view text, size_t position) {
+  for (int i = 0; i < kMostContinuations && continues_character(text, position); ++i) ++position;
+  return position;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text, size_t max_length) {
   std::string out;
   out.reserve(std::min(text.size(), max_length) + 3);
   const bool cut = text.size() > max_length;
-  const size_t head = cut ? max_length / 2 : text.size();
+  const size_t half = max_length / 2;
   auto append = [&out](std::string_view part) {
     for (unsigned char c : part) out += (c < 0x20 || c == 0x7f) ? '?' : static_cast<char>(c);
   };
-  append(text.substr(0, head));
-  if (cut) {
-    out += "...";
-    append(text.substr(text.size() - (max_length - head)));
+  if (!cut) {
+    append(text);
+    return out;
   }
+  append(text.substr(0, boundary_before(text, half)));
+  out += "...";
+  append(text.substr(boundary_after(text, text.size() - (max_length - half))));
   return out;
 }
 

@@ -26,7 +26,7 @@ class Interrupted : public Error {
 std::string errno_text(int error_number);
 
 /// Makes text that came from a file safe to print on one line: control bytes become '?', long text
-/// is cut in the middle.
+/// is cut in the middle, between two characters.
 std::string printable(std::string_view text, size_t max_length = 120);
 
 /// "an" list of the form "a, b or c", for messages that name what would have been accepted.

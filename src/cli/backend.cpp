@@ -12,12 +12,17 @@ namespace sact::cli {
 namespace {
 
 std::unique_ptr<Runner> make_engine(const ModelFile& model, int threads) {
-  const kernels::Table& table = engine_table();
+  const kernels::Table& table = engine_kernels();
   log_verbose("the engine runs the {} kernels with {} threads", table.name, threads);
   return std::make_unique<engine::Session>(std::make_shared<engine::Plan>(model, table), threads);
 }
 
 }  // namespace
+
+const kernels::Table& engine_kernels() {
+  const char* isa = std::getenv("SACT_ISA");
+  return kernels::chosen_table(isa ? isa : "");
+}
 
 void add_backend_option(CLI::App& command, std::string& backend) {
   command
@@ -27,18 +32,32 @@ void add_backend_option(CLI::App& command, std::string& backend) {
       ->check(CLI::IsMember({"engine", "torch"}));
 }
 
-const kernels::Table& engine_table() {
-  const char* isa = std::getenv("SACT_ISA");
-  return kernels::chosen_table(isa ? isa : "");
+Backend chosen_backend(const std::string& name, const CommonOptions& options) {
+  const bool cuda = options.device == "cuda";
+  if (cuda && name == "engine") fail("the engine runs on the CPU: leave out --device cuda");
+  return cuda || name == "torch" ? Backend::kTorch : Backend::kEngine;
+}
+
+Backend chosen_shared_backend(const std::string& name, const CommonOptions& options) {
+  if (!among_several_processes()) return chosen_backend(name, options);
+  if (name == "engine") {
+    fail(
+        "the engine does not share work with other processes: use --backend torch, or start one "
+        "process without WORLD_SIZE");
+  }
+  return Backend::kTorch;
+}
+
+bool among_several_processes() {
+  const char* size = std::getenv("WORLD_SIZE");
+  return size && std::string_view(size) != "1";
 }
 
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,
-                                    const std::string& backend) {
+                                    Backend backend) {
   const int threads = thread_count(options.threads);
-  const bool cuda = options.device == "cuda";
-  if (cuda && backend == "engine") fail("the engine runs on the CPU: leave out --device cuda");
-  if (cuda || backend == "torch") return torch_plugin().make_runner(model, options.device, threads);
-  return make_engine(model, threads);
+  return backend == Backend::kTorch ? torch_plugin().make_runner(model, options.device, threads)
+                                    : make_engine(model, threads);
 }
 
 }  // namespace sact::cli

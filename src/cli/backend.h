@@ -10,15 +10,27 @@
 
 namespace sact::cli {
 
+/// The kernels that the engine runs: the fastest for this processor, or what SACT_ISA asks for.
+const kernels::Table& engine_kernels();
+
+enum class Backend { kEngine, kTorch };
+
 /// Adds --backend to the command.
 void add_backend_option(CLI::App& command, std::string& backend);
 
-/// The kernels of the engine: the fastest, or what the environment variable SACT_ISA asks for.
-const kernels::Table& engine_table();
+/// `name` is what the option gave: "engine", "torch", or empty, which means the engine on the CPU
+/// and LibTorch on CUDA. Throws sact::Error for the engine on CUDA.
+Backend chosen_backend(const std::string& name, const CommonOptions& options);
 
-/// The back end for the chosen device and threads, with the model's weights loaded. `backend` is
-/// "engine", "torch", or empty: the engine on the CPU, LibTorch on CUDA.
+/// The same for work that several processes can share, as only LibTorch's can: it is chosen where
+/// the environment names several.
+Backend chosen_shared_backend(const std::string& name, const CommonOptions& options);
+
+/// Whether the environment (WORLD_SIZE) names other processes that work on the same job.
+bool among_several_processes();
+
+/// The back end for the chosen device and threads, with the model's weights loaded.
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,
-                                    const std::string& backend);
+                                    Backend backend);
 
 }  // namespace sact::cli

@@ -13,7 +13,7 @@ namespace {
 struct BaselineOptions {
   CommonOptions common;
   std::string adaptive, plain, out, result, size;
-  train::EvalRequest request;
+  EvaluationOptions evaluation;
 };
 
 /// A saved result or an evaluation now.
@@ -24,14 +24,14 @@ EvalResult result_of(const BaselineOptions& options, const ModelFile& adaptive,
     check_result_of(result, adaptive, options.result);
     return result;
   }
-  if (options.request.data.empty()) {
+  if (options.evaluation.request.data.empty()) {
     fail("the mean units are needed: give --data DATA to evaluate {}, or --result FILE.json",
          options.adaptive);
   }
-  train::EvalRequest request = options.request;
-  request.alone = true;
-  if (size) request.sizes = {*size};
-  return evaluate_model(adaptive, request, options.common);
+  EvaluationOptions evaluation = options.evaluation;
+  evaluation.request.alone = true;
+  if (size) evaluation.request.sizes = {*size};
+  return evaluate_model(adaptive, evaluation, options.common);
 }
 
 int run(const BaselineOptions& options) {
@@ -89,7 +89,7 @@ void declare_baseline(CLI::App& app, Action& action) {
       ->add_option("--size", options->size,
                    "Image size to evaluate at, or to choose from the result (default: own)")
       ->type_name("HxW");
-  add_evaluation_options(*command, options->request)->excludes(result);
+  add_evaluation_options(*command, options->evaluation)->excludes(result);
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact baseline runs/sact/best.safetensors --from runs/plain/best.safetensors \\\n"

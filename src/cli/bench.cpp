@@ -76,7 +76,7 @@ class Bench {
   explicit Bench(const BenchOptions& options)
       : options_(options),
         model_(options.model),
-        table_(engine_table()),
+        table_(engine_kernels()),
         threads_(thread_count(options.common.threads)) {
     for (const std::string& remark : model_.remarks()) log_warning("{}", remark);
     sizes_ = parse_sizes(options.sizes);
@@ -154,7 +154,7 @@ class Bench {
     if (group.type == kernels::DataType::kFloat32) {
       if (options_.torch) {
         CommonOptions common = options_.common;
-        torch = make_runner(model_, common, "torch");
+        torch = make_runner(model_, common, Backend::kTorch);
         add("LibTorch", *torch);
       }
       for (const std::string& command : options_.peers) {

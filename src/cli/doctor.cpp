@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/threads.h"
+#include "cli/backend.h"
 #include "cli/command.h"
 #include "cli/torch_plugin.h"
 
@@ -88,6 +89,17 @@ Check check_disk() {
   return check;
 }
 
+Check check_engine() {
+  std::vector<std::string_view> names;
+  for (const kernels::Table* table : kernels::available_tables()) names.push_back(table->name);
+  const std::string available = fmt::format("available: {}", fmt::join(names, ", "));
+  try {
+    return {"engine", fmt::format("{} kernels; {}", engine_kernels().name, available), {}};
+  } catch (const Error& error) {  // SACT_ISA names another
+    return {"engine", "no kernels; " + available, error.what()};
+  }
+}
+
 void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
   const train::TorchPlugin* plugin = find_torch_plugin();
   if (!plugin) {
@@ -110,8 +122,8 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
 }
 
 int run(const CommonOptions& options) {
-  std::vector<Check> checks = {check_processor(), check_threads(), check_memory(),
-                               check_huge_pages(), check_disk()};
+  std::vector<Check> checks = {check_processor(),  check_threads(), check_memory(),
+                               check_huge_pages(), check_disk(),    check_engine()};
   check_torch(options, checks);
   int hints = 0;
   io::Json rows = io::Json::array();

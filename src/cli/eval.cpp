@@ -1,11 +1,16 @@
 // sact eval: accuracy, FLOPs and units of a model over a data set, at one or many sizes.
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/backend.h"
 #include "cli/evaluation.h"
 #include "model/flops.h"
+#include "model/result.h"
+#include "report/csv.h"
 #include "report/plot.h"
 #include "report/table.h"
 
@@ -14,9 +19,39 @@ namespace {
 
 struct EvalOptions {
   CommonOptions common;
-  std::string model, csv, plot;
+  std::string model, csv, plot, predictions;
   std::vector<std::string> sizes;
-  train::EvalRequest request;
+  EvaluationOptions evaluation;
+};
+
+/// What the network said of every image, written while the evaluation goes on; there may be
+/// millions.
+class PredictionsFile {
+ public:
+  explicit PredictionsFile(const std::string& path) : file_(path) {
+    file_.write(report::csv_row({"path", "height", "width", "label", "class", "score", "flops"}));
+  }
+
+  void add(const evaluation::EvaluatedImage& image) {
+    const ScoredClass best = top_classes(image.result.logits, 1).front();
+    rows_ += report::csv_row({image.name, fmt::format("{}", image.size.height),
+                              fmt::format("{}", image.size.width), fmt::format("{}", image.label),
+                              fmt::format("{}", best.index), fmt::format("{:.6g}", best.score),
+                              fmt::format("{}", image.result.flops)});
+    if (rows_.size() > kBufferBytes) write_rows();
+  }
+
+  void commit() {
+    write_rows();
+    file_.commit();
+  }
+
+ private:
+  static constexpr size_t kBufferBytes = 1 << 16;
+  void write_rows() { file_.write(std::exchange(rows_, {})); }
+
+  AtomicFile file_;
+  std::string rows_;
 };
 
 report::Table outcome_table(const ModelSpec& spec, const std::vector<EvalOutcome>& outcomes) {
@@ -25,7 +60,7 @@ report::Table outcome_table(const ModelSpec& spec, const std::vector<EvalOutcome
   for (int block = 0; block < spec.blocks(); ++block) {
     table.header.push_back(fmt::format("units {}", block + 1));
   }
-  table.header.push_back("images/s");
+  table.header.insert(table.header.end(), {"images/s", "network alone"});
   for (const auto& outcome : outcomes) {
     std::vector<std::string> row = {
         fmt::format("{}×{}", outcome.size.height, outcome.size.width),
@@ -35,7 +70,9 @@ report::Table outcome_table(const ModelSpec& spec, const std::vector<EvalOutcome
     for (const auto& units : outcome.units) {
       row.push_back(fmt::format("{:.2f} ± {:.2f}", units.mean, units.std));
     }
-    row.push_back(fmt::format("{:.1f}", double(outcome.images) / outcome.seconds));
+    for (const double seconds : {outcome.seconds, outcome.network_seconds}) {
+      row.push_back(fmt::format("{:.1f}", double(outcome.images) / seconds));
+    }
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -62,10 +99,28 @@ std::string accuracy_plots(const std::vector<EvalOutcome>& outcomes) {
   return report::to_svg({resolution, work}, 2);
 }
 
+/// Output that cannot be written must not cost the work first.
+void check_outputs(const EvalOptions& options) {
+  for (const std::string& file : {options.csv, options.plot}) {
+    if (!file.empty()) check_writable(file);
+  }
+  if (!options.predictions.empty() && among_several_processes()) {
+    fail("--predictions: no process sees all images; start one process without WORLD_SIZE");
+  }
+}
+
 int run(EvalOptions& options) {
+  check_outputs(options);
   const ModelFile model(options.model);
-  options.request.sizes = parse_sizes(options.sizes);
-  const EvalResult result = evaluate_model(model, options.request, options.common);
+  evaluation::Request& request = options.evaluation.request;
+  request.sizes = parse_sizes(options.sizes);
+  std::optional<PredictionsFile> predictions;
+  if (!options.predictions.empty()) {
+    predictions.emplace(options.predictions);
+    request.on_image = [&](const evaluation::EvaluatedImage& image) { predictions->add(image); };
+  }
+  const EvalResult result = evaluate_model(model, options.evaluation, options.common);
+  if (predictions) predictions->commit();
   const std::vector<EvalOutcome>& outcomes = result.sizes;
   if (outcomes.empty()) return 0;  // another process has them
   const report::Table table = outcome_table(model.spec(), outcomes);
@@ -79,7 +134,7 @@ int run(EvalOptions& options) {
   text.pop_back();
   print(text);
   print(fmt::format("{} images", outcomes.front().images));
-  for (const std::string& file : {options.csv, options.plot}) {
+  for (const std::string& file : {options.csv, options.plot, options.predictions}) {
     if (!file.empty()) print(fmt::format("wrote {}", file));
   }
   return 0;
@@ -92,12 +147,16 @@ void declare_eval(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("eval", "Accuracy, FLOPs and units of a model over a data set");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
-  add_evaluation_options(*command, options->request)->required();
+  add_evaluation_options(*command, options->evaluation)->required();
   command->add_option("--size", options->sizes, "Image sizes, such as 128,160,192 (default: own)")
       ->delimiter(',')
       ->type_name("HxW");
   command->add_option("--csv", options->csv, "Also write the table as CSV")->type_name("FILE");
   command->add_option("--plot", options->plot, "Plot accuracy over size and FLOPs as SVG")
+      ->type_name("FILE");
+  command
+      ->add_option("--predictions", options->predictions,
+                   "Write class, score and FLOPs of every image as CSV")
       ->type_name("FILE");
   add_common_options(*command, options->common);
   set_examples(*command,

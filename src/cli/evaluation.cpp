@@ -1,12 +1,14 @@
 #include "cli/evaluation.h"
 
 #include "base/log.h"
+#include "cli/backend.h"
 #include "cli/interrupt.h"
 #include "cli/torch_plugin.h"
 
 namespace sact::cli {
 
-CLI::Option* add_evaluation_options(CLI::App& command, train::EvalRequest& request) {
+CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
+  evaluation::Request& request = options.request;
   CLI::Option* data =
       command.add_option("--data", request.data, "Image folder, CIFAR-10 folder or synthetic")
           ->type_name("DATA");
@@ -18,6 +20,7 @@ CLI::Option* add_evaluation_options(CLI::App& command, train::EvalRequest& reque
       ->capture_default_str();
   command.add_option("--workers", request.workers, "Decoding threads (default: all)")
       ->check(CLI::Range(1, 1024));
+  add_backend_option(command, options.backend);
   command.add_flag("--bf16", request.bf16, "bfloat16 on CUDA");
   return data;
 }
@@ -28,8 +31,12 @@ std::vector<Size> parse_sizes(const std::vector<std::string>& texts) {
   return sizes;
 }
 
-EvalResult evaluate_model(const ModelFile& model, train::EvalRequest request,
+EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& options,
                           const CommonOptions& common) {
+  evaluation::Request request = options.request;
+  if (request.bf16 && common.device != "cuda") fail("--bf16 needs --device cuda");
+  const Backend backend = request.alone ? chosen_backend(options.backend, common)
+                                        : chosen_shared_backend(options.backend, common);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   if (request.sizes.empty()) {
     request.sizes.push_back({model.spec().input.size, model.spec().input.size});
@@ -38,7 +45,11 @@ EvalResult evaluate_model(const ModelFile& model, train::EvalRequest request,
   request.threads = common.threads;
   catch_interrupts();
   request.interrupted = was_interrupted;
-  return {model.name(), model.spec(), torch_plugin().evaluate(model, request)};
+  if (backend == Backend::kTorch) {
+    return {model.name(), model.spec(), torch_plugin().evaluate(model, request)};
+  }
+  const std::unique_ptr<Runner> runner = make_runner(model, common, backend);
+  return {model.name(), model.spec(), evaluation::evaluate(*runner, model.spec(), request)};
 }
 
 }  // namespace sact::cli

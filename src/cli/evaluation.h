@@ -5,19 +5,25 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "model/eval_result.h"
-#include "train/plugin.h"
+#include "evaluation/evaluate.h"
+#include "model/model_file.h"
 
 namespace sact::cli {
 
-/// Adds --data, --split, --class-names, --batch, --workers and --bf16; returns --data.
-CLI::Option* add_evaluation_options(CLI::App& command, train::EvalRequest& request);
+struct EvaluationOptions {
+  evaluation::Request request;
+  std::string backend;
+};
+
+/// Adds --data, --split, --class-names, --batch, --workers, --backend and --bf16; returns --data.
+CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options);
 
 /// "128", "128x160", ...
 std::vector<Size> parse_sizes(const std::vector<std::string>& texts);
 
-/// Evaluates at the sizes of the request, or at the model's own when it has none.
-EvalResult evaluate_model(const ModelFile& model, train::EvalRequest request,
+/// Evaluates at the sizes of the request, or at the model's own when it has none. Of several
+/// processes only the first gets outcomes.
+EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& options,
                           const CommonOptions& common);
 
 }  // namespace sact::cli

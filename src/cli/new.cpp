@@ -59,6 +59,7 @@ int run(const NewOptions& options) {
     fail("--halting-bias and --halting-scale must be finite");
   }
   const ModelSpec spec = spec_of(options);
+  check_writable(options.out);  // before the work, not after it
   const int64_t parameters = parameter_count(spec);
   if (parameters > kMaxParameters) {
     fail("this network would have {} parameters, more than the {} that one file may hold",
@@ -122,6 +123,7 @@ void declare_new(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"f32", "f16", "bf16"}))
       ->capture_default_str();
   command->add_option("--seed", options->initial.seed, "Seed of the random weights")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->capture_default_str();
   add_common_options(*command, options->common);
   set_examples(*command,

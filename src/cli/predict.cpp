@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -108,6 +109,51 @@ void record_failure(const std::string& path, std::string message, Outcome& outco
   ++outcome.failed;
 }
 
+/// The size of the network's input for an image.
+Size input_size(const PredictOptions& options, const ModelSpec& spec, const io::Image& image) {
+  const Size own{spec.input.size, spec.input.size};
+  const Size asked = options.size.empty() ? own : parse_size(options.size);
+  return options.whole ? size_keeping_aspect(image.width, image.height, asked.height) : asked;
+}
+
+/// The size of the network's input for a file, or nothing when it cannot be run: that is reported
+/// when its turn comes.
+std::optional<Size> input_size(const PredictOptions& options, const ModelSpec& spec,
+                               const Input& input) {
+  if (!input.error.empty()) return std::nullopt;
+  try {
+    const Size size = input_size(options, spec, io::read_image(input.path));
+    validate_image_size(size);
+    return size;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// With --whole images run at sizes of their own, but the rows of a raw tensor have one. Only the
+/// images tell, and they are looked at before the network costs time.
+void check_raw_sizes(const PredictOptions& options, const ModelSpec& spec,
+                     const std::vector<Input>& inputs) {
+  if (options.raw.empty() || !options.whole) return;
+  const Input* first = nullptr;
+  Size first_size;
+  for (const Input& input : inputs) {
+    const std::optional<Size> size = input_size(options, spec, input);
+    if (!size) continue;
+    if (!first) {
+      first = &input;
+      first_size = *size;
+    }
+    if (*size != first_size) {
+      fail(
+          "{}: --raw needs images of one size, but {} would be run at {}x{} and {} at {}x{}; leave "
+          "out --whole, or run them one by one",
+          options.raw, first->path.string(), first_size.height, first_size.width,
+          input.path.string(), size->height, size->width);
+    }
+  }
+}
+
 Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
                          const std::filesystem::path& path, const std::string& map_name,
                          report::PonderSheet& overview) {
@@ -118,13 +164,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   prediction.ms.load = watch.lap();
 
   const io::Crop crop = options.whole ? io::whole(image) : io::central_crop(image, spec.input.crop);
-  if (options.whole) {
-    const int side = options.size.empty() ? spec.input.size : parse_size(options.size).height;
-    prediction.size = size_keeping_aspect(image.width, image.height, side);
-  } else {
-    prediction.size =
-        options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
-  }
+  prediction.size = input_size(options, spec, image);
   validate_image_size(prediction.size);
   const std::vector<float> input = network_input(image, crop, prediction.size, spec.input);
   prediction.ms.preprocess = watch.lap();
@@ -167,6 +207,7 @@ void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner
                     Outcome& outcome) {
   const std::vector<Input> inputs =
       expand_inputs(options.images, options.no_pictures ? std::string() : options.out);
+  check_raw_sizes(options, spec, inputs);
   const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
   if (!options.no_pictures) check_inputs_stay(options, inputs, names);
   std::vector<std::string> paths;
@@ -275,10 +316,11 @@ int run(const PredictOptions& options) {
       fail("--whole keeps the aspect ratio: give --size one number, the shorter side");
     }
   }
+  const Backend backend = chosen_backend(options.backend, options.common);
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   check_outputs(options);
-  const std::unique_ptr<Runner> runner = make_runner(model, options.common, options.backend);
+  const std::unique_ptr<Runner> runner = make_runner(model, options.common, backend);
   Outcome outcome;
   if (options.tensor.empty()) {
     predict_images(options, model.spec(), *runner, outcome);

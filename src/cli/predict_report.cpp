@@ -150,18 +150,17 @@ void write_raw(const std::filesystem::path& path, const ModelSpec& spec,
                const std::vector<Prediction>& predictions) {
   if (predictions.empty()) fail("{}: not written, because no image could be run", path.string());
   const Size image = predictions.front().size;
-  for (const Prediction& prediction : predictions) {
-    if (prediction.size != image) {
-      fail("{}: --raw needs images of one size, but {} was run at {}x{} and {} at {}x{}",
-           path.string(), predictions.front().path, image.height, image.width, prediction.path,
-           prediction.size.height, prediction.size.width);
-    }
-  }
+  io::Json paths = io::Json::array();
   const int64_t count = int64_t(predictions.size());
   std::vector<float> logits;
   std::vector<std::vector<float>> ponder(size_t(spec.blocks()));
   std::vector<std::vector<int64_t>> units(size_t(spec.blocks()));
   for (const Prediction& prediction : predictions) {
+    if (prediction.size != image) {
+      fail("{}: changed while the images were run; nothing is written to {}", prediction.path,
+           path.string());
+    }
+    paths.push_back(prediction.path);
     const ImageResult& result = prediction.result;
     logits.insert(logits.end(), result.logits.begin(), result.logits.end());
     for (size_t block = 0; block < ponder.size(); ++block) {
@@ -181,7 +180,7 @@ void write_raw(const std::filesystem::path& path, const ModelSpec& spec,
     tensors.push_back(
         {fmt::format("units.{}", block), {io::Dtype::kI64, shape, bytes_of(units[size_t(block)])}});
   }
-  io::write_safetensors(path, tensors, {});
+  io::write_safetensors(path, tensors, {{"images", io::dump_json(paths)}});
 }
 
 }  // namespace sact::cli

@@ -56,7 +56,8 @@ void add_to_overview(const ModelSpec& spec, const Prediction& prediction, const 
                      report::PonderSheet& overview);
 io::Image draw_overview(const report::PonderSheet& overview);
 
-/// Writes logits [N, classes], ponder.S and units.S [N, H, W]; all images must have one size.
+/// Writes logits [N, classes], ponder.S and units.S [N, H, W], and in the metadata "images", a JSON
+/// list of the paths in the order of the rows. All images must have been run at one size.
 void write_raw(const std::filesystem::path& path, const ModelSpec& spec,
                const std::vector<Prediction>& predictions);
 

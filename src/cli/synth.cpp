@@ -12,6 +12,9 @@
 namespace sact::cli {
 namespace {
 
+constexpr int64_t kMostPictures = 10'000'000;
+constexpr int64_t kLastFirst = 1'000'000'000'000'000;  // far from where indices overflow
+
 struct SynthOptions {
   CommonOptions common;
   std::string out, size = "64";
@@ -60,15 +63,17 @@ void declare_synth(CLI::App& app, Action& action) {
       ->required()
       ->type_name("DIR");
   command->add_option("--count", options->count, "Number of pictures")
-      ->check(CLI::Range(int64_t{1}, int64_t{10'000'000}))
+      ->check(CLI::Range(int64_t{1}, kMostPictures))
       ->capture_default_str();
   command->add_option("--first", options->first, "Index of the first picture")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t{0}, kLastFirst))
       ->capture_default_str();
   command->add_option("--size", options->size, "Size of the pictures: 64 or HxW")
       ->type_name("HxW")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the data set")->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the data set")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
+      ->capture_default_str();
   add_common_options(*command, options->common);
   set_examples(*command, "  sact synth --out shapes --count 200 --size 96 --seed 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

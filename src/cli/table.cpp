@@ -18,22 +18,22 @@ struct TableOptions {
   std::vector<std::string> entries, sizes, plot_sizes, curves;
   std::string csv, plots;
   bool markdown = false;
-  train::EvalRequest request;
+  EvaluationOptions evaluation;
 };
 
 EvalResult result_in(const std::string& file, const TableOptions& options) {
   if (std::filesystem::path(file).extension() == ".json") return read_eval_result(file);
   const ModelFile model(file);
-  if (options.request.data.empty()) {
+  if (options.evaluation.request.data.empty()) {
     fail(
         "{}: give --data DATA to evaluate this model, or the .json file that 'sact eval --json' "
         "printed",
         file);
   }
   log_info("evaluating {}", file);
-  train::EvalRequest request = options.request;
-  request.alone = true;
-  return evaluate_model(model, request, options.common);
+  EvaluationOptions evaluation = options.evaluation;
+  evaluation.request.alone = true;
+  return evaluate_model(model, evaluation, options.common);
 }
 
 std::vector<std::string> write_plots(const TableOptions& options,
@@ -67,7 +67,7 @@ void print_tables(const TableOptions& options, const std::vector<results::Row>& 
 int run(TableOptions& options) {
   if (options.entries.empty()) throw CLI::RequiredError("NAME=FILE");
   const std::vector<Size> wanted = parse_sizes(options.sizes);
-  options.request.sizes = wanted;
+  options.evaluation.request.sizes = wanted;
   std::vector<results::Entry> entries;
   for (const std::string& argument : options.entries) {
     const auto [name, file] = results::split_argument(argument);
@@ -136,7 +136,7 @@ void declare_table(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->needs(plots)
       ->type_name("NAME");
-  add_evaluation_options(*command, options->request);
+  add_evaluation_options(*command, options->evaluation);
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact eval runs/sact-0.005/best.safetensors --data photos --size 128,192 --json "

@@ -42,9 +42,13 @@ class Cifar10 : public Dataset {
     return fmt::format("CIFAR-10 record {}", index);
   }
 
+  int label(int64_t index) const override {
+    return std::to_integer<int>(records_.at(size_t(index))[0]);
+  }
+
   Item load(int64_t index, int) const override {
     const std::byte* record = records_.at(size_t(index));
-    Item item{io::Image(kSide, kSide), std::to_integer<int>(record[0])};
+    Item item{io::Image(kSide, kSide), label(index)};
     for (size_t c = 0; c < 3; ++c) {
       const std::byte* plane = record + 1 + c * kPlane;
       for (size_t i = 0; i < kPlane; ++i) item.image.rgb[i * 3 + c] = uint8_t(plane[i]);

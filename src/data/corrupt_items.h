@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "data/dataset.h"
+
 namespace sact::data {
 
 /// What happens to an item that cannot be read.
@@ -12,6 +14,12 @@ enum class OnCorrupt {
   kReplace,  // the next readable item in the order takes its place: training
   kSkip,     // it is left out and its batch gets smaller: evaluation
 };
+
+/// The share of a data set that may be unreadable unless the user says otherwise.
+inline constexpr double kTolerableShare = 0.01;
+
+/// How many items of a set may be unreadable, given the share.
+int64_t corrupt_limit(int64_t dataset_size, double share);
 
 /// One hundredth of the set, but at least ten.
 int64_t default_corrupt_limit(int64_t dataset_size);
@@ -25,12 +33,17 @@ class CorruptItems {
   /// Names a new item in a warning. Throws sact::Error with it when that makes too many.
   void add(int64_t index, const std::string& problem);
 
+  /// Names, once, each class that has lost all its items: nothing can be learned or said about it.
+  void name_lost_classes(const Dataset& dataset);
+
   int64_t count() const { return int64_t(items_.size()); }
   int64_t limit() const { return limit_; }
 
  private:
   int64_t limit_;
   std::unordered_set<int64_t> items_;
+  std::unordered_set<int> lost_classes_;
+  int64_t looked_through_ = 0;  // items there were when classes were last looked for
 };
 
 }  // namespace sact::data

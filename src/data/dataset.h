@@ -35,6 +35,9 @@ class Dataset {
   /// What messages call the item: a path, or the set and an index.
   virtual std::string item_name(int64_t index) const = 0;
 
+  /// The class of an item, whether or not it can be read.
+  virtual int label(int64_t index) const = 0;
+
   /// Decodes one item. With `min_side` above 0 a photograph may come at a reduced scale whose
   /// shorter side still has that many pixels. Throws sact::Error when the item cannot be read.
   virtual Item load(int64_t index, int min_side = 0) const = 0;

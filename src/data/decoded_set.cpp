@@ -163,7 +163,7 @@ std::vector<int64_t> DecodedSet::readable_order(const std::vector<int64_t>& orde
     const int64_t index = order[(i + step) % order.size()];
     if (readable(index)) result.push_back(index);
   }
-  if (result.empty() && !order.empty()) {
+  if (on_corrupt == OnCorrupt::kReplace && result.empty() && !order.empty()) {
     fail("none of the {} images can be read; the last: {}", order.size(),
          problems_.at(order.back()));
   }

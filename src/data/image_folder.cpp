@@ -34,6 +34,8 @@ class ImageFolder : public Dataset {
     return (folder_ / files_.at(size_t(index))).string();
   }
 
+  int label(int64_t index) const override { return labels_.at(size_t(index)); }
+
   Item load(int64_t index, int min_side) const override {
     const auto found = annotations_.find(index);
     const Annotation* annotation = found == annotations_.end() ? nullptr : &found->second;
@@ -41,7 +43,7 @@ class ImageFolder : public Dataset {
     // Boxes in pixels of the image can only be read in the image at its full size.
     options.min_side = annotation && !annotation->has_size() ? 0 : min_side;
     const std::string name = item_name(index);
-    Item item{io::read_image(name, options), labels_[size_t(index)]};
+    Item item{io::read_image(name, options), label(index)};
     if (annotation) {
       item.boxes = normalized(*annotation, {item.image.height, item.image.width}, name);
     }

@@ -2,6 +2,7 @@
 #include "data/stored_item.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "io/resize.h"
@@ -41,6 +42,22 @@ StoredItem store_item(const Dataset& dataset, int64_t index, Size size, uint8_t*
   squash(item.image, size, planes);
   return {int32_t(item.label), float(item.image.width) / float(item.image.height),
           largest(item.boxes)};
+}
+
+int suitable_storage_size(const Dataset& dataset, int size, double crop) {
+  constexpr int64_t kLooked = 16;
+  constexpr int kKept = 512;  // a side that need not be reduced to save memory
+  const int enough = int(std::ceil(size / crop));
+  int common = 0;
+  for (int64_t i = 0; i < std::min(dataset.size(), kLooked); ++i) {
+    try {
+      const io::Image image = dataset.load(i * dataset.size() / kLooked).image;
+      if (image.width != image.height || (common != 0 && image.width != common)) return enough;
+      common = image.width;
+    } catch (const Error&) {  // an unreadable image says nothing about the others
+    }
+  }
+  return common >= 32 && common <= std::max(2 * enough, kKept) ? common : enough;
 }
 
 void check_storage_size(Size size) {

@@ -30,6 +30,10 @@ void squash(const io::Image& image, Size size, uint8_t* planes);
 /// Loads an item at the smallest scale that suffices and squashes it.
 StoredItem store_item(const Dataset& dataset, int64_t index, Size size, uint8_t* planes);
 
+/// A side for stored images that loses nothing where all images are squares of one size; otherwise
+/// enough for the evaluation crop at `size`.
+int suitable_storage_size(const Dataset& dataset, int size, double crop);
+
 /// Refuses storage sizes that no network takes.
 void check_storage_size(Size size);
 

@@ -26,6 +26,8 @@ class SyntheticDataset : public Dataset {
     return fmt::format("{} picture {}", name_, index);
   }
 
+  int label(int64_t index) const override { return int((first_ + index) % kSyntheticClasses); }
+
   Item load(int64_t index, int) const override {
     SACT_ASSERT(index >= 0 && index < count_);
     SyntheticSample sample = synthetic_sample(options_, first_ + index);

@@ -31,6 +31,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool start_object(size_t) override {
     switch (state_) {
+      case State::kUnknown:
+        return enter();
       case State::kStart:
         state_ = State::kTop;
         return true;
@@ -47,6 +49,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool end_object() override {
     switch (state_) {
+      case State::kUnknown:
+        return leave();
       case State::kTop:
         finished_ = true;
         state_ = State::kEnd;
@@ -65,6 +69,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& key) override {
     switch (state_) {
+      case State::kUnknown:
+        return true;
       case State::kTop:
         begin_entry(key);
         return true;
@@ -81,6 +87,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool string(string_t& value) override {
+    if (state_ == State::kUnknown) return pass_over();
     if (state_ == State::kMetadataValue) {
       if (!header_.metadata.emplace(metadata_key_, value).second) {
         fail("{}: metadata key '{}' comes twice", file_name_, printable(metadata_key_));
@@ -102,6 +109,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool start_array(size_t) override {
+    if (state_ == State::kUnknown) return enter();
     if (state_ == State::kShapeStart) {
       state_ = State::kShape;
     } else if (state_ == State::kOffsetsStart) {
@@ -113,6 +121,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool end_array() override {
+    if (state_ == State::kUnknown) return leave();
     if (state_ == State::kOffsets && offsets_seen_ != 2) {
       fail("{}: tensor '{}' has {} data offsets instead of 2", file_name_, entry_name(),
            offsets_seen_);
@@ -123,6 +132,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool number_unsigned(number_unsigned_t value) override {
+    if (state_ == State::kUnknown) return pass_over();
     if (state_ == State::kShape) {
       if (value > uint64_t(INT64_MAX)) {
         fail("{}: tensor '{}' has a dimension of {}", file_name_, entry_name(), value);
@@ -140,13 +150,21 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool number_integer(number_integer_t value) override {
+    if (state_ == State::kUnknown) return pass_over();
     misplaced(fmt::format("the number {}", value));
   }
   bool number_float(number_float_t, const string_t& text) override {
+    if (state_ == State::kUnknown) return pass_over();
     misplaced(fmt::format("the number {}", printable(text, 40)));
   }
-  bool null() override { misplaced("null"); }
-  bool boolean(bool) override { misplaced("true or false"); }
+  bool null() override {
+    if (state_ == State::kUnknown) return pass_over();
+    misplaced("null");
+  }
+  bool boolean(bool) override {
+    if (state_ == State::kUnknown) return pass_over();
+    misplaced("true or false");
+  }
   bool binary(binary_t&) override { misplaced("binary data"); }
 
   bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) override {
@@ -167,6 +185,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     kShape,
     kOffsetsStart,
     kOffsets,
+    kUnknown,  // the value of a field that the format does not know, which is passed over
     kEnd
   };
 
@@ -210,8 +229,23 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       offsets_seen_ = 0;
       once(has_offsets_, State::kOffsetsStart);
     } else {
-      fail("{}: tensor '{}' has the unknown field '{}'", file_name_, entry_name(), printable(key));
+      state_ = State::kUnknown;  // as the format's own implementation does
     }
+  }
+
+  /// Inside an unknown field: arrays and objects that open and close, and values. The field ends
+  /// with the value that lies in none of them.
+  bool enter() {
+    ++unknown_depth_;
+    return true;
+  }
+  bool leave() {
+    --unknown_depth_;
+    return pass_over();
+  }
+  bool pass_over() {
+    if (unknown_depth_ == 0) state_ = State::kTensor;
+    return true;
   }
 
   void finish_tensor() {
@@ -231,6 +265,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   std::set<std::string, std::less<>> names_;
   State state_ = State::kStart;
   int offsets_seen_ = 0;
+  size_t unknown_depth_ = 0;
   bool has_dtype_ = false, has_shape_ = false, has_offsets_ = false, finished_ = false;
 };
 

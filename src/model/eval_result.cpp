@@ -30,7 +30,8 @@ Json to_json(const EvalOutcome& outcome, const ModelSpec& spec) {
           {"units", units},
           {"ponder_cost", ponder},
           {"seconds", outcome.seconds},
-          {"images_per_second", double(outcome.images) / outcome.seconds}};
+          {"images_per_second", double(outcome.images) / outcome.seconds},
+          {"network_images_per_second", double(outcome.images) / outcome.network_seconds}};
 }
 
 /// One object of the file, with errors that say where in it something is missing or wrong.

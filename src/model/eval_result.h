@@ -21,7 +21,9 @@ struct MeanStd {
 struct EvalOutcome {
   Size size;
   int64_t images = 0;
-  double accuracy = 0, recall5 = 0, seconds = 0;  // the first two are proportions
+  double accuracy = 0, recall5 = 0;  // proportions
+  double seconds = 0;                // all of it, decoding included
+  double network_seconds = 0;        // running the network alone
   MeanStd flops;
   std::vector<MeanStd> units, ponder_cost;  // of each block, mean over positions
 };
@@ -38,7 +40,7 @@ struct EvalResult {
 /// The first size at the top level, all of them under "sizes". The result must have a spec.
 io::Json to_json(const EvalResult& result);
 
-/// Reads what to_json() gave, without seconds and ponder costs. Throws sact::Error, naming the key,
+/// Reads what to_json() gave, without times and ponder costs. Throws sact::Error, naming the key,
 /// for JSON that is damaged or lacks something; `name` says where it came from.
 EvalResult eval_result_from_json(std::string_view text, const std::string& name);
 EvalResult read_eval_result(const std::filesystem::path& path);

@@ -1,107 +1,130 @@
 #include "train/evaluation.h"
 
 #include <chrono>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/progress.h"
 #include "data/order.h"
+#include "evaluation/tally.h"
 #include "train/augment.h"
+#include "train/device.h"
+#include "train/network_weights.h"
 #include "train/precision.h"
+#include "train/torch_runner.h"
 
 namespace sact::train {
-
-void Moments::add(double value) {
-  sums_[0] += 1;
-  sums_[1] += value;
-  sums_[2] += value * value;
-}
-
-MeanAndDeviation Moments::result() const {
-  const auto [count, sum, squares] = sums_;
-  if (count == 0) return {};
-  const double mean = sum / count;
-  return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean))};
-}
-
 namespace {
 
-/// Adds up the counts and moments of all processes.
-void join(Processes& processes, Evaluation& result, const std::vector<Moments*>& moments) {
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Adds the values of all processes.
+void add_up(Processes& processes, std::vector<double>& values) {
   if (processes.alone()) return;
-  // Counts stay exact: they are far below 2^53.
-  std::vector<double> values = {double(result.images), double(result.correct),
-                                double(result.correct5)};
-  for (Moments* item : moments) {
-    values.insert(values.end(), item->sums().begin(), item->sums().end());
-  }
   torch::Tensor sums = torch::tensor(values, torch::kFloat64).to(processes.device());
   processes.sum(sums);
   sums = sums.cpu();
-  const double* next = sums.data_ptr<double>();
-  for (int64_t* count : {&result.images, &result.correct, &result.correct5}) {
-    *count = int64_t(*next++);
-  }
-  for (Moments* item : moments) {
-    for (double& sum : item->sums()) sum = *next++;
-  }
+  std::copy_n(sums.data_ptr<double>(), values.size(), values.begin());
 }
+
+/// Runs a batch, and adds to `seconds` what the network took.
+std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
+                                   const EvaluateOptions& options, double& seconds) {
+  const ModelSpec& spec = network->spec();
+  Autocast autocast(options.bf16);
+  torch::Tensor images = evaluation_batch(batch.pixels, options.size, spec.input);
+  if (images.is_cuda()) {
+    images = images.contiguous(torch::MemoryFormat::ChannelsLast);
+    torch::cuda::synchronize();
+  }
+  const auto start = Clock::now();
+  std::vector<ImageResult> results = results_of(spec, network->forward(images), options.size);
+  seconds += seconds_since(start);
+  return results;
+}
+
+/// In evaluation mode while it lives.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(Network network)
+      : network_(network), was_training_(network->is_training()) {
+    network_->eval();
+  }
+  ~EvaluationMode() { network_->train(was_training_); }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  Network network_;
+  bool was_training_;
+  torch::NoGradGuard no_grad_;
+};
 
 }  // namespace
 
-Evaluation evaluate(Network network, Feeder& feeder, Processes& processes, Size size,
-                    int batch_size, bool bf16, const std::function<bool()>& interrupted) {
-  torch::NoGradGuard no_grad;
-  const bool was_training = network->is_training();
-  network->eval();
-  const ModelSpec& spec = network->spec();
-  const auto start = std::chrono::steady_clock::now();
-  const auto shard = data::evaluation_shard(data::epoch_order(feeder.dataset().size(), 0, 0, false),
+EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
+                     const EvaluateOptions& options) {
+  const EvaluationMode mode(network);
+  const auto start = Clock::now();
+  const data::Dataset& dataset = feeder.dataset();
+  const auto shard = data::evaluation_shard(data::epoch_order(dataset.size(), 0, 0, false),
                                             processes.rank(), processes.size());
   Progress progress("evaluating", int64_t(shard.size()), "images");
-  Evaluation result;
-  Moments flops;
-  std::vector<Moments> units(size_t(spec.blocks())), ponder(size_t(spec.blocks()));
-  const auto pass = feeder.pass(shard, batch_size, 0, false);
+  evaluation::Tally tally(network->spec().blocks());
+  std::vector<double> network_seconds = {0};
+  const auto pass = feeder.pass(shard, options.batch, 0, false);
   DeviceBatch batch;
   while (pass->next(batch)) {
-    if (interrupted && interrupted()) throw Interrupted("the evaluation was interrupted");
-    NetworkOutput output;
-    {
-      Autocast autocast(bf16);
-      torch::Tensor images = evaluation_batch(batch.pixels, size, spec.input);
-      if (images.is_cuda()) images = images.contiguous(torch::MemoryFormat::ChannelsLast);
-      output = network->forward(images);
+    if (options.interrupted && options.interrupted()) {
+      throw Interrupted("the evaluation was interrupted");
     }
-    const int64_t top = std::min<int64_t>(5, spec.classes);
-    const torch::Tensor best =
-        std::get<1>(output.logits.to(torch::kFloat32).topk(top, 1)).eq(batch.labels.unsqueeze(1));
-    result.correct += best.narrow(1, 0, 1).sum().item<int64_t>();
-    result.correct5 += best.sum().item<int64_t>();
-    result.images += batch.count();
-    for (int64_t image : image_flops(spec, output, size)) flops.add(double(image));
-    for (size_t block = 0; block < units.size(); ++block) {
-      const torch::Tensor n = output.blocks[block].units.mean({1, 2}).cpu();
-      const torch::Tensor rho = output.blocks[block].ponder_cost.mean({1, 2}).cpu();
-      for (int64_t i = 0; i < batch.count(); ++i) {
-        units[block].add(n[i].item<double>());
-        ponder[block].add(rho[i].item<double>());
-      }
+    const auto results = run_batch(network, batch, options, network_seconds[0]);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const int label = dataset.label(batch.indices[i]);
+      tally.add(results[i], label);
+      if (!options.on_image) continue;
+      options.on_image({dataset.item_name(batch.indices[i]), options.size, label, results[i]});
     }
     progress.advance(batch.count());
   }
   progress.finish();
-  if (was_training) network->train();
-  std::vector<Moments*> moments = {&flops};
-  for (auto* list : {&units, &ponder}) {
-    for (Moments& item : *list) moments.push_back(&item);
+  feeder.corrupt().name_lost_classes(dataset);
+  add_up(processes, tally.sums());
+  add_up(processes, network_seconds);
+  EvalOutcome outcome = tally.outcome(options.size, dataset.size());
+  outcome.seconds = seconds_since(start);
+  outcome.network_seconds = network_seconds[0] / processes.size();  // they work at the same time
+  return outcome;
+}
+
+std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
+                                          const evaluation::Request& request) {
+  const torch::Device asked = device_from_name(request.device);
+  Processes processes = request.alone ? Processes(asked) : Processes::from_environment(asked);
+  at::set_num_threads(processes.threads(request.threads));
+  use_full_precision();
+  const auto dataset = evaluation::open_data(request, file.spec());
+  Network network = load_network(file);
+  network->to(processes.device());
+  if (processes.device().is_cuda()) to_channels_last(*network);
+  std::vector<EvalOutcome> outcomes;
+  for (const Size& size : request.sizes) {
+    // Images are decoded anew for every size, so that a result does not depend on the others.
+    FeederOptions feed;
+    feed.storage_size = evaluation::storage_size(*dataset, size, file.spec());
+    feed.workers = processes.threads(request.workers);
+    feed.device = processes.device();
+    feed.interrupted = request.interrupted;
+    Feeder feeder(*dataset, feed);
+    outcomes.push_back(
+        evaluate(network, feeder, processes,
+                 {size, request.batch, request.bf16, request.interrupted, request.on_image}));
   }
-  join(processes, result, moments);
-  result.flops = flops.result();
-  for (const Moments& item : units) result.units.push_back(item.result());
-  for (const Moments& item : ponder) result.ponder_cost.push_back(item.result());
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+  if (!processes.first()) outcomes.clear();
+  return outcomes;
 }
 
 }  // namespace sact::train

@@ -1,7 +1,6 @@
 #include "train/feeder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
@@ -97,8 +96,8 @@ class ResidentPass : public Pass {
 
 Feeder::Feeder(const data::Dataset& dataset, FeederOptions options)
     : dataset_(dataset), options_(std::move(options)) {
-  const auto limit = int64_t(std::ceil(double(dataset.size()) * options_.max_corrupt));
-  corrupt_ = std::make_shared<data::CorruptItems>(limit);
+  corrupt_ = std::make_shared<data::CorruptItems>(
+      data::corrupt_limit(dataset.size(), options_.max_corrupt));
   if (!options_.cache) return;
   data::DecodeOptions decode;
   decode.size = {options_.storage_size, options_.storage_size};
@@ -135,22 +134,6 @@ std::unique_ptr<Pass> Feeder::pass(std::vector<int64_t> order, int batch, int64_
     return std::make_unique<LoadedPass>(*decoded_, std::move(order), options, options_.device);
   }
   return std::make_unique<LoadedPass>(dataset_, std::move(order), options, options_.device);
-}
-
-int suitable_storage_size(const data::Dataset& dataset, int size, double crop) {
-  constexpr int64_t kLooked = 16;
-  constexpr int kKept = 512;  // a side that need not be reduced to save memory
-  const int enough = int(std::ceil(size / crop));
-  int common = 0;
-  for (int64_t i = 0; i < std::min(dataset.size(), kLooked); ++i) {
-    try {
-      const io::Image image = dataset.load(i * dataset.size() / kLooked).image;
-      if (image.width != image.height || (common != 0 && image.width != common)) return enough;
-      common = image.width;
-    } catch (const Error&) {  // an unreadable image says nothing about the others
-    }
-  }
-  return common >= 32 && common <= std::max(2 * enough, kKept) ? common : enough;
 }
 
 }  // namespace sact::train

@@ -19,7 +19,7 @@ struct FeederOptions {
   int storage_size = 224;
   bool cache = false;
   int workers = 0;
-  double max_corrupt = 0.01;  // share of the data set
+  double max_corrupt = data::kTolerableShare;
   torch::Device device = torch::kCPU;
   std::function<bool()> interrupted = {};
 };
@@ -49,6 +49,8 @@ class Feeder {
 
   const data::Dataset& dataset() const { return dataset_; }
   torch::Device device() const { return options_.device; }
+  /// The unreadable items met so far.
+  data::CorruptItems& corrupt() { return *corrupt_; }
 
   /// A pass from `first_position` of `order`. In training unreadable items are replaced and only
   /// full batches are given; in evaluation they are left out.
@@ -62,9 +64,5 @@ class Feeder {
   std::unique_ptr<data::DecodedSet> decoded_;
   torch::Tensor device_pixels_, device_labels_;  // the decoded set in GPU memory
 };
-
-/// A side for stored images that loses nothing where all images are squares of one size; otherwise
-/// enough for the evaluation crop at `size`.
-int suitable_storage_size(const data::Dataset& dataset, int size, double crop);
 
 }  // namespace sact::train

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "model/flops.h"
 
 namespace sact::train {
 namespace {
@@ -229,23 +228,6 @@ torch::Tensor ponder_penalty(const NetworkOutput& output) {
     sum = sum.defined() ? sum + mean : mean;
   }
   return sum;
-}
-
-std::vector<int64_t> image_flops(const ModelSpec& spec, const NetworkOutput& output, Size image) {
-  std::vector<torch::Tensor> units;
-  for (const BlockOutput& block : output.blocks) {
-    units.push_back(block.units.detach().to(torch::kCPU, torch::kInt32).contiguous());
-  }
-  std::vector<int64_t> flops;
-  for (int64_t i = 0; i < output.logits.size(0); ++i) {
-    std::vector<std::span<const int32_t>> maps;
-    for (const torch::Tensor& block : units) {
-      const torch::Tensor map = block[i];
-      maps.emplace_back(map.data_ptr<int32_t>(), size_t(map.numel()));
-    }
-    flops.push_back(adaptive_flops(spec, image, maps));
-  }
-  return flops;
 }
 
 }  // namespace sact::train

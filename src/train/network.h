@@ -114,7 +114,4 @@ TORCH_MODULE(Network);
 /// Sum over blocks of the mean ponder cost over batch and positions: what tau multiplies.
 torch::Tensor ponder_penalty(const NetworkOutput& output);
 
-/// FLOPs of every image of the batch, given the size of the images.
-std::vector<int64_t> image_flops(const ModelSpec& spec, const NetworkOutput& output, Size image);
-
 }  // namespace sact::train

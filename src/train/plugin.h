@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluation/evaluate.h"
 #include "model/eval_result.h"
 #include "model/model_file.h"
 #include "model/runner.h"
@@ -24,16 +25,14 @@ struct TorchFacts {
   double matmul_gflops = 0;  // of a 1024 x 1024 product: tells a real BLAS from the reference one
 };
 
-/// Asked by long work whether it should stop and keep what it has.
-using Interrupted = std::function<bool()>;
-
 struct TrainRequest {
   std::string config;                    // JSON file with settings, or empty
   std::vector<std::string> assignments;  // key=value
   std::string run;                       // run folder
   std::string device = "cpu";
   int threads = 0;
-  Interrupted interrupted = {};
+  /// Asked at every step; when it says true, training stops and keeps what it has.
+  std::function<bool()> interrupted = {};
 };
 
 struct TrainOutcome {
@@ -43,16 +42,6 @@ struct TrainOutcome {
   double seconds = 0, accuracy = 0, best_accuracy = 0, flops = 0;
 };
 
-struct EvalRequest {
-  std::string data, split = "val", class_names;
-  std::vector<Size> sizes;
-  std::string device = "cpu";
-  int threads = 0, batch = 32, workers = 0;
-  bool bf16 = false;
-  bool alone = false;  // whatever processes the environment names
-  Interrupted interrupted = {};
-};
-
 struct TorchPlugin {
   /// `device` is "cpu" or "cuda".
   std::unique_ptr<Runner> (*make_runner)(const ModelFile& file, const std::string& device,
@@ -60,7 +49,7 @@ struct TorchPlugin {
   TorchFacts (*facts)(int threads);
   TrainOutcome (*train)(const TrainRequest& request);
   /// Empty in all but the first of several processes.
-  std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const EvalRequest& request);
+  std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const evaluation::Request& request);
 };
 
 /// The one symbol that the library exports for the program.

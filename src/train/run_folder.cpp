@@ -67,8 +67,8 @@ std::vector<double> log_row(const EpochRecord& record, int blocks) {
                              record.seconds,
                              record.images_per_second};
   if (record.evaluation) {
-    row[5] = record.evaluation->accuracy();
-    row[6] = record.evaluation->recall5();
+    row[5] = record.evaluation->accuracy;
+    row[6] = record.evaluation->recall5;
     row[7] = record.evaluation->flops.mean;
     row[8] = record.evaluation->flops.std;
   }
@@ -229,9 +229,9 @@ void RunFolder::record(const EpochRecord& record, int64_t step) {
       fmt::format("epoch {}/{}: loss {:.4f}, training accuracy {:.2f} %", record.epoch,
                   settings_.epochs, record.loss, 100 * record.accuracy);
   if (record.evaluation) {
-    const Evaluation& evaluation = *record.evaluation;
-    events_->add_scalar("val/accuracy", evaluation.accuracy(), step);
-    events_->add_scalar("val/recall5", evaluation.recall5(), step);
+    const EvalOutcome& evaluation = *record.evaluation;
+    events_->add_scalar("val/accuracy", evaluation.accuracy, step);
+    events_->add_scalar("val/recall5", evaluation.recall5, step);
     events_->add_scalar("val/gflop", evaluation.flops.mean * 1e-9, step);
     std::vector<std::string> units;
     for (size_t block = 0; block < evaluation.units.size(); ++block) {
@@ -239,7 +239,7 @@ void RunFolder::record(const EpochRecord& record, int64_t step) {
                           step);
       units.push_back(fmt::format("{:.2f}", evaluation.units[block].mean));
     }
-    line += fmt::format(", validation {:.2f} %, {}", 100 * evaluation.accuracy(),
+    line += fmt::format(", validation {:.2f} %, {}", 100 * evaluation.accuracy,
                         format_flops(evaluation.flops.mean));
     if (spec_.adaptive()) line += fmt::format(", units {}", fmt::join(units, " "));
   }

@@ -22,7 +22,7 @@ struct EpochRecord {
   double rate = 0, loss = 0, entropy = 0, accuracy = 0, seconds = 0, images_per_second = 0;
   /// Of each block, how many of its last units no position reached in the whole epoch.
   std::vector<int> dead_units;
-  std::optional<Evaluation> evaluation;
+  std::optional<EvalOutcome> evaluation;
 };
 
 class RunFolder {

@@ -100,7 +100,7 @@ Trainer::Trainer(const TrainOptions& options)
   FeederOptions feed;
   feed.storage_size = settings_.storage_size
                           ? settings_.storage_size
-                          : suitable_storage_size(*train_set_, settings_.size, input.crop);
+                          : data::suitable_storage_size(*train_set_, settings_.size, input.crop);
   feed.cache =
       settings_.cache == "memory" ||
       (settings_.cache == "auto" &&
@@ -296,6 +296,7 @@ bool Trainer::run_epoch() {
     }
   }
   take_stock();
+  train_feeder_->corrupt().name_lost_classes(*train_set_);
   return true;
 }
 
@@ -317,10 +318,10 @@ void Trainer::finish_epoch(TrainResult& result) {
   if (last || epoch % settings_.eval_every == 0) {
     const int side = settings_.eval_size ? settings_.eval_size : settings_.size;
     record.evaluation =
-        evaluate(network_, *val_feeder_, processes_, {side, side}, settings_.batch, bf16_);
+        evaluate(network_, *val_feeder_, processes_, {{side, side}, settings_.batch, bf16_});
     result.last = *record.evaluation;
-    const bool best = record.evaluation->accuracy() > progression_.best_accuracy;
-    if (best) progression_.best_accuracy = record.evaluation->accuracy();
+    const bool best = record.evaluation->accuracy > progression_.best_accuracy;
+    if (best) progression_.best_accuracy = record.evaluation->accuracy;
     if (folder_) {
       folder_->write_model("last", network_);
       if (best) folder_->write_model("best", network_);

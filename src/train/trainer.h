@@ -25,7 +25,7 @@ struct TrainResult {
   int64_t epochs = 0;     // done so far
   int64_t steps = 0;
   double seconds = 0;
-  Evaluation last;  // of the last epoch evaluated in this call
+  EvalOutcome last;  // of the last epoch evaluated in this call
   double best_accuracy = -1;
   Network network{nullptr};  // as it stands after this call
 };

@@ -47,6 +47,22 @@ TEST(Text, ForeignTextCannotBreakALine) {
   EXPECT_EQ(cut, "xxxxxxxxxx...xxxxxxxxxx");
 }
 
+TEST(Text, LongTextIsCutBetweenCharacters) {
+  const std::string four_bytes = "\xf0\x9f\x90\x88";  // a cat
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += four_bytes;
+  for (size_t length = 0; length < text.size(); ++length) {
+    const std::string cut = printable(text, length);
+    EXPECT_LE(cut.size(), length + 3);
+    EXPECT_GE(cut.size() + 6, length) << "no more is left out than two parts of characters";
+    const size_t dots = cut.find("...");
+    ASSERT_NE(dots, cut.npos);
+    EXPECT_EQ(cut.substr(0, dots), text.substr(0, dots / 4 * 4));
+    EXPECT_EQ((cut.size() - dots - 3) % 4, 0u);
+  }
+  EXPECT_EQ(printable(std::string(30, '\x80'), 10).size(), 7u) << "bytes that are no text";
+}
+
 TEST(Text, ChoicesAreListed) {
   EXPECT_EQ(one_of({"a"}), "a");
   EXPECT_EQ(one_of({"a", "b"}), "a or b");

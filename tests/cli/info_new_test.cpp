@@ -114,6 +114,8 @@ TEST(CliNew, MistakesGetOneLine) {
   expect_error(run_sact({"new", "--units", "1,x", "--out", "m"}, d), 2, "units");
   expect_error(run_sact({"new", "--classes", "0", "--out", "m"}, d), 1, "classes");
   expect_error(run_sact({"new", "--width", "0", "--out", "m"}, d), 1, "width");
+  expect_error(run_sact({"new", "--seed", "-1", "--out", "m"}, d), 2, "--seed");
+  expect_error(run_sact({"new", "--depth", "152", "--out", "no/such/m"}, d), 1, "no/such/m");
   expect_error(run_sact({"new", "--epsilon", "nan", "--out", "m"}, d), 1, "epsilon");
   expect_error(run_sact({"new", "--halting-bias", "nan", "--out", "m"}, d), 1, "halting-bias");
   expect_error(run_sact({"new", "--width", "1024", "--units", "900,900,900", "--out", "m"}, d), 1,
@@ -324,6 +326,35 @@ TEST(CliSynth, WritesAnImageFolderWithBoxes) {
   int lines = 0;
   for (std::string line; std::getline(boxes, line);) ++lines;
   EXPECT_EQ(lines, 21);
+}
+
+TEST(CliSynth, IndicesAndSeedsThatMakeNoSenseAreRefused) {
+  test::TemporaryDirectory directory;
+  for (const char* first : {"-1", "9223372036854775807", "9223372036854775808"}) {
+    expect_error(run_sact({"synth", "--out", "s", "--first", first}, directory.path()), 2,
+                 "--first");
+  }
+  expect_error(run_sact({"synth", "--out", "s", "--seed", "-1"}, directory.path()), 2, "--seed");
+  EXPECT_FALSE(std::filesystem::exists(directory / "s"));
+}
+
+TEST(CliDoctor, NamesTheKernelsOfTheEngine) {
+  const auto engine = [](const std::string& isa) {
+    const auto finished =
+        test::Running({SACT_PROGRAM, {"doctor", "--json"}, {"SACT_ISA=" + isa}}).wait();
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    const Json json = Json::parse(finished.out);
+    for (const Json& check : json["checks"]) {
+      if (check["name"] == "engine") return check;
+    }
+    ADD_FAILURE() << finished.out;
+    return Json();
+  };
+  EXPECT_TRUE(
+      engine("scalar")["found"].get<std::string>().starts_with("scalar kernels; available:"));
+  const Json unknown = engine("abacus");
+  EXPECT_EQ(unknown["ok"], false);
+  EXPECT_NE(unknown["hint"].get<std::string>().find("abacus"), std::string::npos);
 }
 
 TEST(CliDoctor, SaysWhatItFound) {

@@ -1,6 +1,7 @@
 // sact predict, run as a program.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -10,8 +11,6 @@
 #include "io/safetensors.h"
 #include "support/program.h"
 #include "support/temporary.h"
-
-#ifdef SACT_HAS_TORCH
 
 namespace sact {
 namespace {
@@ -144,6 +143,32 @@ TEST_F(CliPredict, WholeKeepsTheAspectRatio) {
             (io::Shape{1, 24, 32}));
 }
 
+TEST_F(CliPredict, RowsOfRawTensorsHaveTheirPathsBesideThem) {
+  std::ofstream(directory_ / "photos/aa.jpg") << "\xff\xd8\xff\xe0 nothing more";
+  EXPECT_EQ(predict({"m", "photos", "--raw", "raw", "--no-pictures"}).status, 1);
+  const io::SafetensorsFile raw(directory_ / "raw");
+  EXPECT_EQ(raw.find("logits")->shape, (io::Shape{3, 7}));
+  EXPECT_EQ(Json::parse(raw.metadata().at("images")),
+            Json({"photos/a.png", "photos/b.jpg", "photos/more/a.png"}));
+}
+
+TEST_F(CliPredict, RawTensorsOfSeveralSizesAreRefusedBeforeTheNetworkRuns) {
+  data::SyntheticOptions options;
+  options.width = 60;
+  options.height = 80;
+  io::write_image(directory_ / "photos/high.png", data::synthetic_sample(options, 3).image);
+  const auto finished =
+      predict({"m", "photos", "--whole", "--raw", "raw", "--size", "96", "--no-pictures"});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.out, "") << "no image was run";
+  EXPECT_NE(finished.err.find("photos/a.png would be run at 96x128 and photos/high.png at 128x96"),
+            std::string::npos)
+      << finished.err;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "raw"));
+  EXPECT_EQ(predict({"m", "photos", "--raw", "raw", "--no-pictures"}).status, 0)
+      << "central crops have one size";
+}
+
 TEST_F(CliPredict, PlainNetworksSpendEverythingEverywhere) {
   make_model("plain", {});
   const auto finished = predict({"plain", "photos/a.png", "--json"});
@@ -193,5 +218,3 @@ TEST_F(CliPredict, ModelsWithoutAllWeightsOrWithoutSenseAreRefused) {
 
 }  // namespace
 }  // namespace sact
-
-#endif  // SACT_HAS_TORCH

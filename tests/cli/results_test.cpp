@@ -150,8 +150,6 @@ TEST_F(CliResults, TableMistakesGetOneLine) {
   expect_error({"table", "A=lacking.json"}, 1, "recall5");
 }
 
-#ifdef SACT_HAS_TORCH
-
 const std::vector<std::string> kData = {"--data", "synthetic:size=32,count=20,val=20", "--threads",
                                         "1"};
 
@@ -182,8 +180,6 @@ TEST_F(CliResults, WhatEvalPrintsIsWhatTheOthersRead) {
   const Json plain_result = Json::parse(run(on_data({"eval", "b", "--json"})).out);
   EXPECT_EQ(plain_result["flops"]["mean"], baseline["flops"]);
 }
-
-#endif
 
 }  // namespace
 }  // namespace sact

@@ -128,6 +128,25 @@ TEST_F(TrainCommand, DataThatCannotBeUsedIsNamed) {
       << tolerated.err;
 }
 
+TEST_F(TrainCommand, LostClassesAreNamedAndNothingToEvaluateIsAnError) {
+  for (const char* folder : {"lost", "blind"}) make_images(folder);
+  const auto damage = [&](const std::string& folder) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / folder)) {
+      if (entry.is_regular_file()) std::ofstream(entry.path()) << "This is no picture.\n";
+    }
+  };
+  damage("lost/train/dog");
+  damage("blind/val");
+  for (const char* cache : {"cache=memory", "cache=none"}) {
+    const test::Finished lost = run(arguments(
+        fresh_run(), {"data=lost", "epochs=1", "batch=2", "eval_every=1", "max_corrupt=1", cache}));
+    EXPECT_EQ(lost.status, 0) << lost.err;
+    EXPECT_NE(lost.err.find("warning: class 'dog' is lost"), std::string::npos) << lost.err;
+    expect_error(run(arguments(fresh_run(), {"data=blind", "epochs=1", "max_corrupt=1", cache})),
+                 {"none of the", "images can be read"});
+  }
+}
+
 TEST_F(TrainCommand, ModelThatCannotStartTheNetworkIsRefused) {
   auto make = [&](const std::string& name, const std::vector<std::string>& changes) {
     std::vector<std::string> options = {"new", "--classes", "10", "--out",

@@ -269,5 +269,23 @@ TEST(BatchLoader, AbsurdSettingsAreRefused) {
   EXPECT_TRUE(says(refusal([](auto& o) { o.batch_size = 2000000000; }), "do not fit in"));
 }
 
+TEST(CorruptItems, AClassWithoutAReadableItemIsNamedOnce) {
+  const FakeDataset set(10);  // labels 0, 1, 2, 0, ...
+  CorruptItems corrupt(10);
+  CaptureStderr();
+  for (const int64_t index : {1, 4, 5}) corrupt.add(index, "damaged");
+  corrupt.name_lost_classes(set);
+  EXPECT_FALSE(says(GetCapturedStderr(), "lost")) << "item 7 is of class 1 too";
+  CaptureStderr();
+  corrupt.add(7, "damaged");
+  corrupt.name_lost_classes(set);
+  corrupt.add(2, "damaged");
+  corrupt.name_lost_classes(set);
+  EXPECT_EQ(GetCapturedStderr(),
+            "warning: left out: damaged\n"
+            "warning: class 'one' is lost: none of its 3 images can be read\n"
+            "warning: left out: damaged\n");
+}
+
 }  // namespace
 }  // namespace sact::data

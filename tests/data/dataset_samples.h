@@ -57,6 +57,8 @@ class FakeDataset : public data::Dataset {
   const std::vector<std::string>& class_names() const override { return names_; }
   std::string item_name(int64_t index) const override { return "fake " + std::to_string(index); }
 
+  int label(int64_t index) const override { return int(index % 3); }
+
   data::Item load(int64_t index, int) const override {
     if (corrupt_.contains(index)) fail("fake {}: is damaged", index);
     if (broken_.contains(index)) throw std::runtime_error("the machine is on fire");
@@ -64,7 +66,7 @@ class FakeDataset : public data::Dataset {
     for (size_t i = 0; i < image.rgb.size(); ++i) {
       image.rgb[i] = uint8_t(uint64_t(index) * 31 + i * 7);
     }
-    data::Item item{std::move(image), int(index % 3)};
+    data::Item item{std::move(image), label(index)};
     if (index % 2 == 0) {
       item.boxes = {{0, 0, 0.5f, 0.25f}, {0.25f, 0.5f, 1, float(index % 5 + 5) / 10}};
     }

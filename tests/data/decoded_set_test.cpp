@@ -70,7 +70,11 @@ TEST(DecodedSet, ReadableOrderIsTheOrderOfTheLoader) {
   const Order order = {18, 19, 4, 5, 7, 4};
   EXPECT_EQ(decoded.readable_order(order, OnCorrupt::kReplace), (Order{18, 7, 7, 7, 7, 18}));
   EXPECT_EQ(decoded.readable_order(order, OnCorrupt::kSkip), (Order{18, 7}));
-  EXPECT_TRUE(says(error_of([&] { decoded.readable_order({4, 5}, OnCorrupt::kSkip); }), "fake 5"));
+  EXPECT_TRUE(says(error_of([&] {
+                     decoded.readable_order({4, 5}, OnCorrupt::kReplace);
+                   }),
+                   "fake 5"));
+  EXPECT_EQ(decoded.readable_order({4, 5}, OnCorrupt::kSkip), Order{});
   BatchLoader loader(set, order, small_batches(6));
   Batch batch;
   ASSERT_TRUE(loader.next(batch));

@@ -158,5 +158,18 @@ TEST(OpenDataset, FoldersAndMistakes) {
   EXPECT_TRUE(says(error_of([&] { open_dataset("synthetic", "train", options); }), "its own"));
 }
 
+TEST(OpenDataset, LabelsAreKnownWithoutReadingTheItems) {
+  TemporaryDirectory root;
+  make_cifar(root / "cifar");
+  for (const char* file : {"a/0.png", "b/0.png", "b/1.png"}) {
+    write_plain(root / "folder" / file, 8, 8, 0);
+  }
+  for (const std::string& description :
+       {(root / "cifar").string(), (root / "folder").string(), std::string("synthetic:count=23")}) {
+    const auto set = open_dataset(description, "train");
+    for (int64_t i = 0; i < set->size(); ++i) EXPECT_EQ(set->label(i), set->load(i).label);
+  }
+}
+
 }  // namespace
 }  // namespace sact::data

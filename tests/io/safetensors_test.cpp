@@ -35,6 +35,24 @@ TEST(Safetensors, ReadsAFileWrittenByHand) {
   EXPECT_EQ(content.tensors.at("b").bytes[0], std::byte(148));
 }
 
+TEST(Safetensors, UnknownFieldsOfATensorArePassedOver) {
+  for (const char* value :
+       {"1", "-1", "1.5", "\"F16\"", "null", "true", "[]", "{}",
+        R"([1,{"dtype":"F16","shape":[[9]]},[]])", R"({"shape":{"a":[null]}})"}) {
+    SCOPED_TRACE(value);
+    const std::string unknown = std::string(R"("note":)") + value;
+    const auto bytes =
+        test::safetensors_bytes("{\"a\":{" + unknown + R"(,"dtype":"U8","shape":[2],)" + unknown +
+                                    R"(,"data_offsets":[0,2],)" + unknown +
+                                    R"(},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
+                                3);
+    const Safetensors content = parse_safetensors(bytes, "x");
+    EXPECT_EQ(content.tensors.at("a").shape, Shape{2});
+    EXPECT_EQ(content.tensors.at("a").dtype, Dtype::kU8);
+    EXPECT_EQ(content.tensors.at("b").bytes[0], std::byte(74));
+  }
+}
+
 TEST(Safetensors, RoundTripKeepsEverything) {
   test::TemporaryDirectory directory;
   const std::vector<float> f = {1.5f, -2, 3e-30f};

@@ -85,7 +85,7 @@ TEST_F(Baseline, OnlyAPlainNetworkOfTheSameKindWillDo) {
 TEST_F(Baseline, ResultMustBeOfThatModel) {
   const ModelFile adaptive = file(spec({2, 3}, Halting::kSact));
   EvalResult result;
-  result.sizes.push_back({{64, 64}, 10, 0.5, 1, 1, {1e6, 0}, {{1, 0}, {2, 0}}, {}});
+  result.sizes.push_back({{64, 64}, 10, 0.5, 1, 1, 1, {1e6, 0}, {{1, 0}, {2, 0}}, {}});
   check_result_of(result, adaptive, "r.json");
   result.spec = adaptive.spec();
   check_result_of(result, adaptive, "r.json");

@@ -19,8 +19,8 @@ EvalResult example() {
   result.spec->units = {2, 3};
   result.spec->halting = Halting::kSact;
   result.spec->input.size = 64;
-  result.sizes = {{{96, 128}, 200, 0.25, 0.75, 2.0, {3e6, 2e5}, {{1.5, 0.5}, {2.25, 0}}, {}},
-                  {{64, 64}, 100, 0.5, 1, 4.0, {1e6, 1e5}, {{1.25, 0.25}, {3, 0.5}}, {}}};
+  result.sizes = {{{96, 128}, 200, 0.25, 0.75, 2.0, 0.5, {3e6, 2e5}, {{1.5, 0.5}, {2.25, 0}}, {}},
+                  {{64, 64}, 100, 0.5, 1, 4.0, 1.0, {1e6, 1e5}, {{1.25, 0.25}, {3, 0.5}}, {}}};
   return result;
 }
 
@@ -56,6 +56,7 @@ TEST(EvalResult, JsonHasTheKeysThatScriptsUse) {
     EXPECT_EQ(object["dense_flops"], dense_flops(*example().spec, {96, 128}));
     EXPECT_EQ(object["units"][0]["mean"], 1.5);
     EXPECT_EQ(object["images_per_second"], 100);
+    EXPECT_EQ(object["network_images_per_second"], 400);
   }
   EXPECT_EQ(json["model"], "m.safetensors");
   EXPECT_EQ(json["spec"]["halting"], "sact");

@@ -8,7 +8,7 @@
 namespace sact::test {
 
 inline EvalOutcome outcome(int side, double accuracy, MeanStd flops, std::vector<MeanStd> units) {
-  return {{side, side}, 1000, accuracy, (1 + accuracy) / 2, 1, flops, std::move(units), {}};
+  return {{side, side}, 1000, accuracy, (1 + accuracy) / 2, 1, 1, flops, std::move(units), {}};
 }
 
 /// An adaptive network of two blocks, tested at these sizes.

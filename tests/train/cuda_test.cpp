@@ -44,7 +44,8 @@ TEST_F(Cuda, InferenceEqualsTheCpu) {
                   1e-4);
         EXPECT_TRUE(torch::equal(found.blocks[block].units.cpu(), expected.blocks[block].units));
       }
-      EXPECT_EQ(image_flops(spec, found, {65, 47}), image_flops(spec, expected, {65, 47}));
+      EXPECT_EQ(test::image_flops(spec, found, {65, 47}),
+                test::image_flops(spec, expected, {65, 47}));
     }
   }
 }

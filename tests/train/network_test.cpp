@@ -239,11 +239,11 @@ TEST(Network, ABatchGivesEachImageWhatItGetsAlone) {
     Network network = random_network(spec, 19);
     const torch::Tensor images = random_images(3, 33, 47, 20);
     const NetworkOutput together = network->forward(images);
-    const auto flops = image_flops(spec, together, {33, 47});
+    const auto flops = test::image_flops(spec, together, {33, 47});
     for (int64_t i = 0; i < 3; ++i) {
       const NetworkOutput alone = network->forward(images.narrow(0, i, 1));
       EXPECT_LT(largest_difference(together.logits[i], alone.logits[0]), 1e-4);
-      EXPECT_EQ(image_flops(spec, alone, {33, 47})[0], flops[size_t(i)]);
+      EXPECT_EQ(test::image_flops(spec, alone, {33, 47})[0], flops[size_t(i)]);
       for (size_t block = 0; block < 2; ++block) {
         EXPECT_TRUE(torch::equal(together.blocks[block].units[i], alone.blocks[block].units[0]));
         EXPECT_LT(largest_difference(together.blocks[block].ponder_cost[i],
@@ -320,11 +320,11 @@ TEST(Network, FlopsFollowTheUnitMaps) {
   const Size size{64, 64};
   const ModelSpec plain = tiny_spec(Halting::kNone);
   Network dense = random_network(plain, 39);
-  EXPECT_EQ(image_flops(plain, dense->forward(random_images(1, 64, 64, 40)), size)[0],
+  EXPECT_EQ(test::image_flops(plain, dense->forward(random_images(1, 64, 64, 40)), size)[0],
             dense_flops(plain, size));
   const ModelSpec spec = tiny_spec(Halting::kSact);
   Network network = random_network(spec, 41);
-  const auto flops = image_flops(spec, network->forward(random_images(2, 64, 64, 42)), size);
+  const auto flops = test::image_flops(spec, network->forward(random_images(2, 64, 64, 42)), size);
   for (int64_t count : flops) {
     EXPECT_LT(count, dense_flops(spec, size) + halting_flops(spec, size));
     EXPECT_GT(count, dense_flops(tiny_spec(Halting::kNone, {1, 1}), size));

@@ -71,7 +71,7 @@ TEST(TorchRunner, GivesWhatTheNetworkGives) {
   const float* data = images.data_ptr<float>();
   const auto results = runner->run({data, data + images.numel()}, 2, {40, 64});
   const NetworkOutput expected = network->forward(images);
-  const auto flops = image_flops(spec, expected, {40, 64});
+  const auto flops = test::image_flops(spec, expected, {40, 64});
   ASSERT_EQ(results.size(), 2u);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(results[i].flops, flops[i]);

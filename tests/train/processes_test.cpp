@@ -166,17 +166,18 @@ TEST_F(TwoProcesses, TrainOneNetworkAndEvaluateItExactly) {
   feed.storage_size = 36;
   Feeder feeder(*dataset, feed);
   Processes alone;
-  const Evaluation expected = evaluate(load_network(ModelFile(directory_ / "run/last.safetensors")),
-                                       feeder, alone, {32, 32}, 5, false);
+  const EvalOutcome expected =
+      evaluate(load_network(ModelFile(directory_ / "run/last.safetensors")), feeder, alone,
+               {.size = {32, 32}, .batch = 5});
   std::istringstream found(text(output(0)));
-  int64_t finished = 0, steps = 0, images = 0, correct = 0, correct5 = 0;
-  std::string flops;
-  found >> finished >> steps >> images >> correct >> correct5 >> flops;
+  int64_t finished = 0, steps = 0, images = 0;
+  std::string accuracy, recall5, flops;
+  found >> finished >> steps >> images >> accuracy >> recall5 >> flops;
   EXPECT_EQ(finished, 1);
   EXPECT_EQ(steps, 8);
   EXPECT_EQ(images, 21);
-  EXPECT_EQ(correct, expected.correct);
-  EXPECT_EQ(correct5, expected.correct5);
+  EXPECT_EQ(std::stod(accuracy), expected.accuracy);
+  EXPECT_EQ(std::stod(recall5), expected.recall5);
   EXPECT_NEAR(std::stod(flops) / expected.flops.mean, 1, 1e-12);
 }
 

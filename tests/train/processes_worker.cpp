@@ -62,8 +62,8 @@ void run(const std::string& output, const Arguments& arguments) {
   const TrainResult result = train(options);
   torch::save(result.network->parameters(), output + ".weights");
   std::ofstream(output) << result.finished << ' ' << result.steps << ' ' << result.last.images
-                        << ' ' << result.last.correct << ' ' << result.last.correct5 << ' '
-                        << std::hexfloat << result.last.flops.mean;
+                        << ' ' << std::hexfloat << result.last.accuracy << ' '
+                        << result.last.recall5 << ' ' << result.last.flops.mean;
 }
 
 }  // namespace

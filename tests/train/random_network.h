@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "model/initial_weights.h"
 #include "train/network_weights.h"
+#include "train/torch_runner.h"
 
 namespace sact::test {
 
@@ -38,6 +39,16 @@ inline std::vector<Weight> random_weights(const ModelSpec& spec, uint64_t seed) 
 
 inline train::Network random_network(const ModelSpec& spec, uint64_t seed) {
   return train::make_network(spec, random_weights(spec, seed));
+}
+
+/// FLOPs of every image of the batch, given the size of the images.
+inline std::vector<int64_t> image_flops(const ModelSpec& spec, const train::NetworkOutput& output,
+                                        Size size) {
+  std::vector<int64_t> flops;
+  for (const ImageResult& result : train::results_of(spec, output, size)) {
+    flops.push_back(result.flops);
+  }
+  return flops;
 }
 
 inline torch::Tensor random_images(int64_t count, int64_t height, int64_t width, uint64_t seed) {

@@ -4,6 +4,8 @@
 
 #include "base/random.h"
 #include "io/resize.h"
+#include "model/preprocess.h"
+#include "train/augment.h"
 
 namespace sact::train {
 namespace {
@@ -28,6 +30,26 @@ TEST(Resize, EqualsLibTorchForEveryScale) {
         torch::from_blob(found.data(), {1, 3, size.height, size.width}, torch::kFloat32);
     EXPECT_LT((expected - ours).abs().max().item<double>(), 0.01)
         << image.height << "x" << image.width << " to " << size.height << "x" << size.width;
+  }
+}
+
+TEST(EvaluationBatch, EqualsTheInputOfSingleImages) {
+  Random random(52);
+  for (const int side : {32, 41, 64}) {
+    io::Image image(side, side);
+    for (uint8_t& value : image.rgb) value = uint8_t(random.bits());
+    const torch::Tensor pixels =
+        torch::from_blob(image.rgb.data(), {1, side, side, 3}, torch::kUInt8).permute({0, 3, 1, 2});
+    for (const Size size : {Size{32, 48}, Size{64, 40}}) {
+      InputSpec input;
+      input.crop = 0.8;
+      const torch::Tensor expected = evaluation_batch(pixels.contiguous(), size, input);
+      std::vector<float> found =
+          network_input(image, io::central_crop(image, input.crop), size, input);
+      const torch::Tensor ours =
+          torch::from_blob(found.data(), {1, 3, size.height, size.width}, torch::kFloat32);
+      EXPECT_LT((expected - ours).abs().max().item<double>(), 1e-4) << side;
+    }
   }
 }
 

@@ -1,0 +1,131 @@
+#include "evaluation/evaluate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <new>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/thread_team.h"
+#include "base/threads.h"
+#include "data/batch_loader.h"
+#include "data/open.h"
+#include "data/order.h"
+#include "data/stored_item.h"
+#include "evaluation/tally.h"
+#include "model/preprocess.h"
+
+namespace sact::evaluation {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// One image of a batch.
+io::Image image_of(const data::Batch& batch, int64_t number) {
+  io::Image image(batch.size.width, batch.size.height);
+  const size_t plane = size_t(batch.size.positions());
+  const uint8_t* planes = batch.pixels.data() + size_t(number) * data::plane_bytes(batch.size);
+  for (size_t i = 0; i < plane; ++i) {
+    for (size_t c = 0; c < 3; ++c) image.rgb[i * 3 + c] = planes[c * plane + i];
+  }
+  return image;
+}
+
+/// Central crops of a batch at the network's size, [count, 3, H, W].
+void prepare(const data::Batch& batch, Size size, const InputSpec& input, ThreadTeam& team,
+             std::vector<float>& planes) {
+  const size_t values = size_t(3 * size.positions());
+  planes.resize(size_t(batch.count) * values);
+  std::atomic<bool> out_of_memory = false;
+  team.share(batch.count, 1, [&](int64_t first, int64_t last) {
+    try {
+      for (int64_t i = first; i < last; ++i) {
+        const io::Image image = image_of(batch, i);
+        const std::vector<float> prepared =
+            network_input(image, io::central_crop(image, input.crop), size, input);
+        std::copy(prepared.begin(), prepared.end(), planes.data() + size_t(i) * values);
+      }
+    } catch (const std::bad_alloc&) {
+      out_of_memory = true;  // must not leave the thread
+    }
+  });
+  if (out_of_memory) throw std::bad_alloc();
+}
+
+EvalOutcome evaluate_at(Size size, Runner& runner, const ModelSpec& spec,
+                        const data::Dataset& dataset, const Request& request,
+                        const std::shared_ptr<data::CorruptItems>& corrupt) {
+  const auto start = Clock::now();
+  const int side = storage_size(dataset, size, spec);
+  data::LoaderOptions options;
+  options.batch_size = request.batch;
+  options.size = {side, side};
+  options.threads = request.workers;
+  options.on_corrupt = data::OnCorrupt::kSkip;
+  options.corrupt = corrupt;
+  data::BatchLoader loader(dataset, data::epoch_order(dataset.size(), 0, 0, false), options);
+  ThreadTeam team(thread_count(request.threads));
+  Progress progress("evaluating", dataset.size(), "images");
+  Tally tally(spec.blocks());
+  double network_seconds = 0;
+  data::Batch batch;
+  std::vector<float> planes;
+  while (loader.next(batch)) {
+    if (request.interrupted && request.interrupted()) {
+      throw Interrupted("the evaluation was interrupted");
+    }
+    prepare(batch, size, spec.input, team, planes);
+    const auto network_start = Clock::now();
+    const std::vector<ImageResult> results = runner.run(planes, batch.count, size);
+    network_seconds += seconds_since(network_start);
+    for (size_t i = 0; i < results.size(); ++i) {
+      tally.add(results[i], batch.labels[i]);
+      if (!request.on_image) continue;
+      request.on_image({dataset.item_name(batch.indices[i]), size, batch.labels[i], results[i]});
+    }
+    progress.advance(batch.count);
+  }
+  progress.finish();
+  corrupt->name_lost_classes(dataset);
+  EvalOutcome outcome = tally.outcome(size, dataset.size());
+  outcome.seconds = seconds_since(start);
+  outcome.network_seconds = network_seconds;
+  return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<data::Dataset> open_data(const Request& request, const ModelSpec& spec) {
+  data::OpenOptions options;
+  options.class_names = request.class_names;
+  auto dataset = data::open_dataset(request.data, request.split, options);
+  if (dataset->classes() > spec.classes) {
+    fail("{}: has {} classes, but the network has {}; evaluate on the classes it was trained on",
+         request.data, dataset->classes(), spec.classes);
+  }
+  return dataset;
+}
+
+int storage_size(const data::Dataset& dataset, Size size, const ModelSpec& spec) {
+  return data::suitable_storage_size(dataset, std::max(size.height, size.width), spec.input.crop);
+}
+
+std::vector<EvalOutcome> evaluate(Runner& runner, const ModelSpec& spec, const Request& request) {
+  const auto dataset = open_data(request, spec);
+  // Of all sizes together, so that an unreadable image is named once.
+  const auto corrupt = std::make_shared<data::CorruptItems>(
+      data::corrupt_limit(dataset->size(), data::kTolerableShare));
+  std::vector<EvalOutcome> outcomes;
+  for (const Size size : request.sizes) {
+    validate_image_size(size);
+    outcomes.push_back(evaluate_at(size, runner, spec, *dataset, request, corrupt));
+  }
+  return outcomes;
+}
+
+}  // namespace sact::evaluation

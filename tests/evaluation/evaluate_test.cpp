@@ -1,0 +1,159 @@
+// The evaluation loop around a network that is only pretended.
+#include "evaluation/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "data/open.h"
+#include "io/image.h"
+#include "model/preprocess.h"
+#include "support/errors.h"
+#include "support/temporary.h"
+
+namespace sact::evaluation {
+namespace {
+
+using testing::internal::CaptureStderr;
+using testing::internal::GetCapturedStderr;
+
+/// Takes bright images for class 1 and dark ones for class 0, and remembers what it was given.
+class BrightnessRunner : public Runner {
+ public:
+  std::vector<ImageResult> run(const std::vector<float>& planes, int count, Size size) override {
+    batches.push_back(count);
+    inputs.insert(inputs.end(), planes.begin(), planes.end());
+    std::vector<ImageResult> results(static_cast<size_t>(count));
+    const size_t values = size_t(3 * size.positions());
+    for (size_t i = 0; i < results.size(); ++i) {
+      results[i].logits = {0, planes[i * values]};
+      results[i].flops = size.positions();
+      results[i].blocks.push_back({Map(1, 1), {2}});
+    }
+    return results;
+  }
+
+  std::vector<int> batches;
+  std::vector<float> inputs;
+};
+
+class Evaluate : public ::testing::Test {
+ protected:
+  Evaluate() {
+    spec_.units = {2};
+    spec_.classes = 2;
+    request_.data = directory_.path();
+    request_.sizes = {{32, 48}};
+    request_.batch = 2;
+    request_.workers = request_.threads = 2;
+  }
+
+  void write(const std::string& name, int value, int width = 60, int height = 40) {
+    std::filesystem::create_directories((directory_ / name).parent_path());
+    io::Image image(width, height);
+    for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(value + int(i % 7));
+    io::write_image(directory_ / name, image);
+  }
+
+  void write_damaged(const std::string& name) {
+    std::filesystem::create_directories((directory_ / name).parent_path());
+    std::ofstream(directory_ / name) << "\xff\xd8\xff\xe0 nothing more";
+  }
+
+  std::vector<EvalOutcome> evaluate_now() { return evaluate(runner_, spec_, request_); }
+
+  test::TemporaryDirectory directory_;
+  ModelSpec spec_;
+  Request request_;
+  BrightnessRunner runner_;
+};
+
+TEST_F(Evaluate, RunsEveryImageOfTheSplitAtEverySize) {
+  for (int i = 0; i < 3; ++i) write("val/dark/" + std::to_string(i) + ".png", 10 * i);
+  write("val/light/0.png", 220);
+  write("val/light/1.png", 15);  // not as light as its class
+  request_.sizes = {{32, 48}, {64, 64}};
+  std::vector<std::string> names;
+  request_.on_image = [&](const EvaluatedImage& image) {
+    if (image.size == Size{64, 64}) {
+      names.push_back(std::filesystem::path(image.name).lexically_relative(directory_.path()));
+      EXPECT_EQ(image.label, names.size() > 3);
+    }
+  };
+  const auto outcomes = evaluate_now();
+  ASSERT_EQ(outcomes.size(), 2u);
+  for (const EvalOutcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.images, 5);
+    EXPECT_EQ(outcome.accuracy, 0.8);
+    EXPECT_EQ(outcome.recall5, 1) << "there are but two classes";
+    EXPECT_EQ(outcome.flops.mean, double(outcome.size.positions()));
+    EXPECT_GT(outcome.network_seconds, 0);
+    EXPECT_GT(outcome.seconds, outcome.network_seconds);
+  }
+  EXPECT_EQ(runner_.batches, (std::vector<int>{2, 2, 1, 2, 2, 1}));
+  EXPECT_EQ(names, (std::vector<std::string>{"val/dark/0.png", "val/dark/1.png", "val/dark/2.png",
+                                             "val/light/0.png", "val/light/1.png"}));
+}
+
+TEST_F(Evaluate, TheNetworkSeesTheCentralCropOfWhatTheLoaderStores) {
+  write("val/a/0.png", 0, 64, 64);  // squares of one size are stored as they are
+  write("val/b/0.png", 90, 64, 64);
+  evaluate_now();
+  std::vector<float> expected;
+  for (const char* name : {"val/a/0.png", "val/b/0.png"}) {
+    const io::Image image = io::read_image(directory_ / name);
+    const auto planes = network_input(image, io::central_crop(image, 0.875), {32, 48}, spec_.input);
+    expected.insert(expected.end(), planes.begin(), planes.end());
+  }
+  EXPECT_EQ(runner_.inputs, expected);
+}
+
+TEST_F(Evaluate, ADamagedImageIsNamedOnceAndLeftOut) {
+  write("val/a/0.png", 0);
+  write("val/a/1.png", 0);
+  write_damaged("val/b/2.jpg");
+  request_.sizes = {{32, 32}, {64, 64}};
+  CaptureStderr();
+  const auto outcomes = evaluate_now();
+  const std::string said = GetCapturedStderr();
+  EXPECT_EQ(outcomes[1].images, 2);
+  EXPECT_EQ(outcomes[1].accuracy, 1);
+  EXPECT_NE(said.find("left out: " + (directory_ / "val/b/2.jpg").string()), std::string::npos);
+  EXPECT_NE(said.find("class 'b' is lost: none of its 1 image"), std::string::npos) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2) << said;
+}
+
+TEST_F(Evaluate, TooManyDamagedImagesAreAnError) {
+  write("val/a/0.png", 0);
+  write_damaged("val/a/1.jpg");
+  write_damaged("val/b/2.jpg");
+  CaptureStderr();
+  const std::string message = test::error_of([&] { evaluate_now(); });
+  GetCapturedStderr();
+  EXPECT_NE(message.find("more than the 1 allowed"), std::string::npos) << message;
+}
+
+TEST_F(Evaluate, NothingButADamagedImageIsAnError) {
+  write_damaged("val/a/0.jpg");
+  CaptureStderr();
+  const std::string message = test::error_of([&] { evaluate_now(); });
+  GetCapturedStderr();
+  EXPECT_NE(message.find("none of the 1 image can be read"), std::string::npos) << message;
+}
+
+TEST_F(Evaluate, ClassesThatTheNetworkHasNotAreRefused) {
+  for (const char* name : {"val/a/0.png", "val/b/0.png", "val/c/0.png"}) write(name, 0);
+  const std::string message = test::error_of([&] { evaluate_now(); });
+  EXPECT_NE(message.find("has 3 classes, but the network has 2"), std::string::npos) << message;
+}
+
+TEST_F(Evaluate, CanBeInterruptedBetweenBatches) {
+  for (int i = 0; i < 6; ++i) write("val/a/" + std::to_string(i) + ".png", 0);
+  request_.interrupted = [&] { return runner_.batches.size() == 2; };
+  EXPECT_THROW(evaluate_now(), Interrupted);
+  EXPECT_EQ(runner_.batches.size(), 2u);
+}
+
+}  // namespace
+}  // namespace sact::evaluation
