@@ -4,16 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/map.h"
 #include "model/spec.h"
+#include "sact/types.h"
 
 namespace sact {
-
-/// One block of one image. A plain block gives every position all its units: N = rho = L.
-struct BlockResult {
-  Map ponder_cost;             // rho of every position
-  std::vector<int32_t> units;  // N of every position
-};
 
 struct ImageResult {
   std::vector<float> logits;
