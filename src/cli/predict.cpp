@@ -1,6 +1,5 @@
 // sact predict: classes and ponder cost maps of images.
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -80,10 +79,11 @@ void check_outputs(const PredictOptions& options) {
   }
 }
 
-void check_finite(const ImageResult& result, const std::string& path) {
-  for (float logit : result.logits) {
-    if (!std::isfinite(logit)) fail("{}: the network's output is not finite", path);
-  }
+/// What the network shall see of an image, as the options say.
+View chosen_view(const PredictOptions& options, const ModelSpec& spec, const io::Image& image) {
+  const Size size =
+      options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
+  return options.whole ? whole_view(image, size.height) : central_view(image, spec.input, size);
 }
 
 void record(const PredictOptions& options, const ModelSpec& spec, const PredictionTable& table,
@@ -117,16 +117,9 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   const io::Image image = io::read_image(path);
   prediction.ms.load = watch.lap();
 
-  const io::Crop crop = options.whole ? io::whole(image) : io::central_crop(image, spec.input.crop);
-  if (options.whole) {
-    const int side = options.size.empty() ? spec.input.size : parse_size(options.size).height;
-    prediction.size = size_keeping_aspect(image.width, image.height, side);
-  } else {
-    prediction.size =
-        options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
-  }
-  validate_image_size(prediction.size);
-  const std::vector<float> input = network_input(image, crop, prediction.size, spec.input);
+  const View view = chosen_view(options, spec, image);
+  prediction.size = view.size;
+  const std::vector<float> input = network_input(image, view.crop, view.size, spec.input);
   prediction.ms.preprocess = watch.lap();
 
   prediction.result = std::move(runner.run(input, 1, prediction.size).front());
@@ -136,7 +129,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   prediction.top = top_classes(prediction.result.logits, options.top);
   if (!options.no_pictures) {
     const std::filesystem::path map = std::filesystem::path(options.out) / map_name;
-    const io::Image photo = io::cut(image, crop);
+    const io::Image photo = io::cut(image, view.crop);
     io::write_image(map, prediction_picture(spec, prediction, photo));
     prediction.map = map.string();
     if (overview.size() < kOverviewImages) {
@@ -216,10 +209,8 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
   const Size size{int(view->shape[2]), int(view->shape[3])};
   validate_image_size(size, options.tensor + ": ");
   const std::vector<float> planes = io::float_values(*view, options.tensor + ": image");
-  for (float value : planes) {
-    if (!std::isfinite(value)) {
-      fail("{}: tensor 'image' has values that are not finite", options.tensor);
-    }
+  if (!all_finite(planes)) {
+    fail("{}: tensor 'image' has values that are not finite", options.tensor);
   }
   const int64_t count = view->shape[0];
   const double load = watch.lap() / double(count);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "halting/halting.h"
 #include "model/flops.h"
+#include "model/preprocess.h"
 
 namespace sact {
 
@@ -27,6 +28,10 @@ std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count
     top.push_back({order[i], std::exp(logits[size_t(order[i])] - largest) / sum});
   }
   return top;
+}
+
+void check_finite(const ImageResult& result, const std::string& name) {
+  if (!all_finite(result.logits)) fail("{}: the network's output is not finite", name);
 }
 
 double mean_ponder_cost(const BlockResult& block) {

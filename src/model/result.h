@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/spec.h"
@@ -22,6 +23,9 @@ struct ScoredClass {
 
 /// The `count` most probable classes, the best first; equal ones by index.
 std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count);
+
+/// Throws sact::Error, naming the image, when a logit is infinite or not a number.
+void check_finite(const ImageResult& result, const std::string& name);
 
 double mean_ponder_cost(const BlockResult& block);
 double mean_units(const BlockResult& block);
