@@ -1,7 +1,6 @@
 #include "cli/backend.h"
 
-#include <cstdlib>
-
+#include "api/kernel_choice.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
@@ -12,8 +11,7 @@ namespace sact::cli {
 namespace {
 
 std::unique_ptr<Runner> make_engine(const ModelFile& model, int threads) {
-  const char* isa = std::getenv("SACT_ISA");
-  const kernels::Table& table = kernels::chosen_table(isa ? isa : "");
+  const kernels::Table& table = api::kernel_table();
   log_verbose("the engine runs the {} kernels with {} threads", table.name, threads);
   return std::make_unique<engine::Session>(std::make_shared<engine::Plan>(model, table), threads);
 }

@@ -21,6 +21,9 @@ struct ScoredClass {
   double score = 0;  // softmax probability
 };
 
+/// Probabilities of the classes.
+std::vector<double> softmax(const std::vector<float>& logits);
+
 /// The `count` most probable classes, the best first; equal ones by index.
 std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count);
 
