@@ -1,7 +1,6 @@
 #include "cli/backend.h"
 
-#include <cstdlib>
-
+#include "api/kernel_choice.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
@@ -12,17 +11,12 @@ namespace sact::cli {
 namespace {
 
 std::unique_ptr<Runner> make_engine(const ModelFile& model, int threads) {
-  const kernels::Table& table = engine_kernels();
+  const kernels::Table& table = api::kernel_table();
   log_verbose("the engine runs the {} kernels with {} threads", table.name, threads);
   return std::make_unique<engine::Session>(std::make_shared<engine::Plan>(model, table), threads);
 }
 
 }  // namespace
-
-const kernels::Table& engine_kernels() {
-  const char* isa = std::getenv("SACT_ISA");
-  return kernels::chosen_table(isa ? isa : "");
-}
 
 void add_backend_option(CLI::App& command, std::string& backend) {
   command

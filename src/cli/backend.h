@@ -4,14 +4,10 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "kernels/cpu/kernels.h"
 #include "model/model_file.h"
 #include "model/runner.h"
 
 namespace sact::cli {
-
-/// The kernels that the engine runs: the fastest for this processor, or what SACT_ISA asks for.
-const kernels::Table& engine_kernels();
 
 enum class Backend { kEngine, kTorch };
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "api/kernel_choice.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -76,7 +77,7 @@ class Bench {
   explicit Bench(const BenchOptions& options)
       : options_(options),
         model_(options.model),
-        table_(engine_kernels()),
+        table_(api::kernel_table()),
         threads_(thread_count(options.common.threads)) {
     for (const std::string& remark : model_.remarks()) log_warning("{}", remark);
     sizes_ = parse_sizes(options.sizes);

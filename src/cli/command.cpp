@@ -5,13 +5,14 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/threads.h"
 
 namespace sact::cli {
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_flag("--json", options.json, "Print one JSON object instead of text");
   command.add_option("--threads", options.threads, "CPU threads (default: all available)")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, kMaxThreads));
   command.add_option("--device", options.device, "Where to run: cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <memory>
 
+#include "api/kernel_choice.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "cli/backend.h"
 #include "cli/command.h"
 #include "cli/torch_plugin.h"
 
@@ -94,7 +94,7 @@ Check check_engine() {
   for (const kernels::Table* table : kernels::available_tables()) names.push_back(table->name);
   const std::string available = fmt::format("available: {}", fmt::join(names, ", "));
   try {
-    return {"engine", fmt::format("{} kernels; {}", engine_kernels().name, available), {}};
+    return {"engine", fmt::format("{} kernels; {}", api::kernel_table().name, available), {}};
   } catch (const Error& error) {  // SACT_ISA names another
     return {"engine", "no kernels; " + available, error.what()};
   }

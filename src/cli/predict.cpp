@@ -1,6 +1,5 @@
 // sact predict: classes and ponder cost maps of images.
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -81,10 +80,11 @@ void check_outputs(const PredictOptions& options) {
   }
 }
 
-void check_finite(const ImageResult& result, const std::string& path) {
-  for (float logit : result.logits) {
-    if (!std::isfinite(logit)) fail("{}: the network's output is not finite", path);
-  }
+/// What the network shall see of an image, as the options say.
+View chosen_view(const PredictOptions& options, const ModelSpec& spec, const io::Image& image) {
+  const Size size =
+      options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
+  return options.whole ? whole_view(image, size.height) : central_view(image, spec.input, size);
 }
 
 void record(const PredictOptions& options, const ModelSpec& spec, const PredictionTable& table,
@@ -109,22 +109,13 @@ void record_failure(const std::string& path, std::string message, Outcome& outco
   ++outcome.failed;
 }
 
-/// The size of the network's input for an image.
-Size input_size(const PredictOptions& options, const ModelSpec& spec, const io::Image& image) {
-  const Size own{spec.input.size, spec.input.size};
-  const Size asked = options.size.empty() ? own : parse_size(options.size);
-  return options.whole ? size_keeping_aspect(image.width, image.height, asked.height) : asked;
-}
-
 /// The size of the network's input for a file, or nothing when it cannot be run: that is reported
 /// when its turn comes.
 std::optional<Size> input_size(const PredictOptions& options, const ModelSpec& spec,
                                const Input& input) {
   if (!input.error.empty()) return std::nullopt;
   try {
-    const Size size = input_size(options, spec, io::read_image(input.path));
-    validate_image_size(size);
-    return size;
+    return chosen_view(options, spec, io::read_image(input.path)).size;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -163,10 +154,9 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   const io::Image image = io::read_image(path);
   prediction.ms.load = watch.lap();
 
-  const io::Crop crop = options.whole ? io::whole(image) : io::central_crop(image, spec.input.crop);
-  prediction.size = input_size(options, spec, image);
-  validate_image_size(prediction.size);
-  const std::vector<float> input = network_input(image, crop, prediction.size, spec.input);
+  const View view = chosen_view(options, spec, image);
+  prediction.size = view.size;
+  const std::vector<float> input = network_input(image, view.crop, view.size, spec.input);
   prediction.ms.preprocess = watch.lap();
 
   prediction.result = std::move(runner.run(input, 1, prediction.size).front());
@@ -176,7 +166,7 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   prediction.top = top_classes(prediction.result.logits, options.top);
   if (!options.no_pictures) {
     const std::filesystem::path map = std::filesystem::path(options.out) / map_name;
-    const io::Image photo = io::cut(image, crop);
+    const io::Image photo = io::cut(image, view.crop);
     io::write_image(map, prediction_picture(spec, prediction, photo));
     prediction.map = map.string();
     if (overview.size() < kOverviewImages) {
@@ -257,10 +247,8 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
   const Size size{int(view->shape[2]), int(view->shape[3])};
   validate_image_size(size, options.tensor + ": ");
   const std::vector<float> planes = io::float_values(*view, options.tensor + ": image");
-  for (float value : planes) {
-    if (!std::isfinite(value)) {
-      fail("{}: tensor 'image' has values that are not finite", options.tensor);
-    }
+  if (!all_finite(planes)) {
+    fail("{}: tensor 'image' has values that are not finite", options.tensor);
   }
   const int64_t count = view->shape[0];
   const double load = watch.lap() / double(count);

@@ -1,8 +1,8 @@
 // The outlines of the ten classes as signed distance functions, placed in a picture.
 #pragma once
 
-#include "base/map.h"
 #include "data/synthetic.h"
+#include "sact/types.h"
 
 namespace sact::data {
 

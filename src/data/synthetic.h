@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/map.h"
 #include "io/image.h"
+#include "sact/types.h"
 
 namespace sact::data {
 

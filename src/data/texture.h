@@ -1,8 +1,8 @@
 // Patterns of grey like those of surfaces in photographs, at any size of picture.
 #pragma once
 
-#include "base/map.h"
 #include "base/random.h"
+#include "sact/types.h"
 
 namespace sact::data {
 

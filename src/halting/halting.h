@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "base/map.h"
+#include "sact/types.h"
 
 namespace sact {
 

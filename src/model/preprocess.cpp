@@ -5,6 +5,17 @@
 
 namespace sact {
 
+View central_view(const io::Image& image, const InputSpec& input, Size size) {
+  validate_image_size(size);
+  return {io::central_crop(image, input.crop), size};
+}
+
+View whole_view(const io::Image& image, int side) {
+  const Size size = size_keeping_aspect(image.width, image.height, side);
+  validate_image_size(size);
+  return {io::whole(image), size};
+}
+
 std::vector<float> network_input(const io::Image& image, const io::Crop& crop, Size size,
                                  const InputSpec& input) {
   std::vector<float> planes = io::resize(image, crop, size);
@@ -22,6 +33,11 @@ Size size_keeping_aspect(int width, int height, int side) {
   const double scale = double(side) / std::min(width, height);
   return {std::max(side, int(std::lround(height * scale))),
           std::max(side, int(std::lround(width * scale)))};
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](float value) { return std::isfinite(value); });
 }
 
 }  // namespace sact

@@ -7,14 +7,22 @@
 #include "base/error.h"
 #include "halting/halting.h"
 #include "model/flops.h"
+#include "model/preprocess.h"
 
 namespace sact {
 
-std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count) {
+std::vector<double> softmax(const std::vector<float>& logits) {
   SACT_ASSERT(!logits.empty());
   const double largest = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
-  for (float logit : logits) sum += std::exp(logit - largest);
+  std::vector<double> probabilities;
+  for (float logit : logits) probabilities.push_back(std::exp(logit - largest));
+  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  for (double& probability : probabilities) probability /= sum;
+  return probabilities;
+}
+
+std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count) {
+  const std::vector<double> probabilities = softmax(logits);
   std::vector<int> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   const size_t kept = std::min(size_t(std::max(count, 0)), order.size());
@@ -24,9 +32,13 @@ std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count
   });
   std::vector<ScoredClass> top;
   for (size_t i = 0; i < kept; ++i) {
-    top.push_back({order[i], std::exp(logits[size_t(order[i])] - largest) / sum});
+    top.push_back({order[i], probabilities[size_t(order[i])]});
   }
   return top;
+}
+
+void check_finite(const ImageResult& result, const std::string& name) {
+  if (!all_finite(result.logits)) fail("{}: the network's output is not finite", name);
 }
 
 double mean_ponder_cost(const BlockResult& block) {

@@ -2,18 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "base/map.h"
 #include "model/spec.h"
+#include "sact/types.h"
 
 namespace sact {
-
-/// One block of one image. A plain block gives every position all its units: N = rho = L.
-struct BlockResult {
-  Map ponder_cost;             // rho of every position
-  std::vector<int32_t> units;  // N of every position
-};
 
 struct ImageResult {
   std::vector<float> logits;
@@ -26,8 +21,14 @@ struct ScoredClass {
   double score = 0;  // softmax probability
 };
 
+/// Probabilities of the classes.
+std::vector<double> softmax(const std::vector<float>& logits);
+
 /// The `count` most probable classes, the best first; equal ones by index.
 std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count);
+
+/// Throws sact::Error, naming the image, when a logit is infinite or not a number.
+void check_finite(const ImageResult& result, const std::string& name);
 
 double mean_ponder_cost(const BlockResult& block);
 double mean_units(const BlockResult& block);

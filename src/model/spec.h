@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/size.h"
+#include "sact/types.h"
 
 namespace sact {
 
 enum class Stem { kImageNet, kSmall };        // 7x7 stride 2 and max pool, or 3x3 stride 1
 enum class UnitKind { kBottleneck, kBasic };  // 1x1, 3x3, 1x1 or two 3x3 convolutions
-enum class Halting { kNone, kAct, kSact };    // plain network, one score per image, per position
 
 /// How photographs become network input.
 struct InputSpec {

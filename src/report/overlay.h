@@ -1,9 +1,9 @@
 // Maps as colours, alone and laid over a photograph.
 #pragma once
 
-#include "base/map.h"
 #include "io/image.h"
 #include "report/value_range.h"
+#include "sact/types.h"
 
 namespace sact::report {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/map.h"
 #include "io/image.h"
+#include "sact/types.h"
 
 namespace sact::report {
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "base/map.h"
+#include "sact/types.h"
 
 namespace sact::report {
 

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "support/errors.h"
+
 namespace sact {
 namespace {
 
@@ -21,6 +25,27 @@ TEST(Preprocess, NetworkInputIsNormalisedByChannel) {
 TEST(Preprocess, AspectIsKept) {
   EXPECT_EQ(size_keeping_aspect(1920, 1080, 180), (Size{180, 320}));
   EXPECT_EQ(size_keeping_aspect(100, 300, 50), (Size{150, 50}));
+}
+
+TEST(Preprocess, ViewsAreTheCentralCropOrTheWholeImage) {
+  const io::Image image(200, 100);
+  InputSpec input;
+  input.crop = 0.5;
+  const View central = central_view(image, input, {64, 96});
+  EXPECT_EQ(central.crop.left, 50);
+  EXPECT_EQ(central.crop.bottom, 75);
+  EXPECT_EQ(central.size, (Size{64, 96}));
+  const View whole = whole_view(image, 64);
+  EXPECT_EQ(whole.crop.right, 200);
+  EXPECT_EQ(whole.size, (Size{64, 128}));
+  test::error_of([&] { central_view(image, input, {64, 8}); });
+  test::error_of([&] { whole_view(io::Image(1, 2000), 64); });
+}
+
+TEST(Preprocess, ValuesThatAreNotFiniteAreFound) {
+  EXPECT_TRUE(all_finite(std::vector<float>{-1, 0, 3e38f}));
+  EXPECT_FALSE(all_finite(std::vector<float>{0, INFINITY}));
+  EXPECT_FALSE(all_finite(std::vector<float>{NAN, 0}));
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/map.h"
 #include "io/image.h"
 #include "report/canvas.h"
 #include "report/color.h"
+#include "sact/types.h"
 
 namespace sact::test {
 

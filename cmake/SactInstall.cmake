@@ -1,0 +1,30 @@
+# What `cmake --install` puts where: program, library, headers, and how others find them.
+include(CMakePackageConfigHelpers)
+
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/sact)
+install(TARGETS sact_program)
+if(SACT_TRAIN)
+  # Where the program looks for it, whatever this system calls its library directory.
+  install(TARGETS sact_torch LIBRARY DESTINATION lib/sact)
+endif()
+install(TARGETS sact_library EXPORT sact)
+install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+install(EXPORT sact NAMESPACE sact:: FILE sactTargets.cmake DESTINATION ${package_directory})
+configure_package_config_file(cmake/sactConfig.cmake.in sactConfig.cmake
+  INSTALL_DESTINATION ${package_directory})
+write_basic_package_version_file(sactConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sactConfig.cmake ${PROJECT_BINARY_DIR}/sactConfigVersion.cmake
+  DESTINATION ${package_directory})
+
+# A shared library brings what it needs along; with a static one the user's linker must know.
+set(package_requires)
+set(package_libraries)
+if(NOT BUILD_SHARED_LIBS)
+  set(package_requires "fmt libjpeg libpng libhwy")
+  set(package_libraries "-pthread")
+endif()
+# Relative, so that an installation can be moved.
+file(RELATIVE_PATH package_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/sact.pc.in sact.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sact.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

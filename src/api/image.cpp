@@ -1,0 +1,48 @@
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "io/image.h"
+#include "sact/sact.h"
+
+namespace sact {
+
+Image::Image(std::shared_ptr<const io::Image> pixels) : pixels_(std::move(pixels)) {}
+
+Image Image::load(const std::string& path) {
+  return Image(std::make_shared<io::Image>(io::read_image(path)));
+}
+
+Image Image::decode(const void* bytes, size_t size, const std::string& name) {
+  const std::span<const std::byte> all(static_cast<const std::byte*>(bytes), size);
+  return Image(std::make_shared<io::Image>(io::decode_image(all, name)));
+}
+
+Image Image::from_pixels(int width, int height, std::vector<uint8_t> rgb) {
+  if (width < 1 || height < 1) fail("an image of {} x {} pixels has none", width, height);
+  io::check_pixel_count(uint64_t(width), uint64_t(height), "image", {});
+  const size_t expected = size_t(width) * size_t(height) * 3;
+  if (rgb.size() != expected) {
+    fail("an image of {} x {} pixels needs {} bytes (three for each pixel), found {}", width,
+         height, expected, rgb.size());
+  }
+  io::Image image;
+  image.width = width;
+  image.height = height;
+  image.rgb = std::move(rgb);
+  return Image(std::make_shared<io::Image>(std::move(image)));
+}
+
+int Image::width() const {
+  return pixels_->width;
+}
+
+int Image::height() const {
+  return pixels_->height;
+}
+
+const std::vector<uint8_t>& Image::rgb() const {
+  return pixels_->rgb;
+}
+
+}  // namespace sact

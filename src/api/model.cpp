@@ -1,0 +1,87 @@
+#include <new>
+#include <utility>
+
+#include "api/kernel_choice.h"
+#include "api/state.h"
+#include "base/error.h"
+#include "model/flops.h"
+#include "model/model_file.h"
+#include "model/preprocess.h"
+
+namespace sact {
+namespace {
+
+View chosen_view(const io::Image& image, const InputSpec& input, const InputOptions& options) {
+  const int side = options.size == 0 ? input.size : options.size;
+  return options.whole ? whole_view(image, side) : central_view(image, input, {side, side});
+}
+
+}  // namespace
+
+Model::Model(std::shared_ptr<const api::ModelState> state) : state_(std::move(state)) {}
+
+Model Model::load(const std::string& path, const ModelOptions& options) {
+  const kernels::Table& table = api::kernel_table(options.isa);
+  try {
+    const ModelFile file(path);
+    return Model(std::make_shared<api::ModelState>(
+        api::ModelState{std::make_shared<ModelSpec>(file.spec()),
+                        std::make_shared<engine::Plan>(file, table), file.remarks()}));
+  } catch (const std::bad_alloc&) {
+    fail("{}: there is not enough memory to load this model", printable(path));
+  }
+}
+
+int Model::classes() const {
+  return state_->spec->classes;
+}
+
+const std::vector<std::string>& Model::labels() const {
+  return state_->spec->labels;
+}
+
+std::string Model::label(int class_index) const {
+  if (class_index < 0 || class_index >= classes()) {
+    fail("there is no class {}: the model has {}, numbered from 0", class_index, classes());
+  }
+  return state_->spec->label(class_index);
+}
+
+int Model::input_size() const {
+  return state_->spec->input.size;
+}
+
+Halting Model::halting() const {
+  return state_->spec->halting;
+}
+
+const std::vector<int>& Model::units() const {
+  return state_->spec->units;
+}
+
+int64_t Model::parameters() const {
+  return parameter_count(*state_->spec);
+}
+
+int64_t Model::dense_flops(int height, int width) const {
+  validate_image_size({height, width});
+  return sact::dense_flops(*state_->spec, {height, width});
+}
+
+const std::vector<std::string>& Model::remarks() const {
+  return state_->remarks;
+}
+
+NetworkInput Model::prepare(const Image& image, const InputOptions& options) const {
+  const InputSpec& input = state_->spec->input;
+  const View view = chosen_view(*image.pixels_, input, options);
+  try {
+    return {view.size.height, view.size.width,
+            network_input(*image.pixels_, view.crop, view.size, input)};
+  } catch (const std::bad_alloc&) {
+    fail("there is not enough memory for an input of {}x{}; use a smaller size", view.size.height,
+         view.size.width);
+  }
+}
+
+}  // namespace sact

@@ -1,0 +1,146 @@
+// What `cmake --install` gives: the example builds against it and runs, and the library shows no
+// more than its headers promise.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "support/program.h"
+
+namespace sact {
+namespace {
+
+const std::string kModel = SACT_SOURCE_DIR "/models/imagenette-sact.safetensors";
+const std::string kPicture = SACT_SOURCE_DIR "/docs/images/ponder.png";
+const std::string kExample = SACT_SOURCE_DIR "/examples/classify";
+
+/// The output of a shell command that must succeed.
+std::string output_of(const std::string& command) {
+  const test::Finished finished = test::Running({"/bin/sh", {"-c", command}}).wait();
+  EXPECT_EQ(finished.status, 0) << command << "\n" << finished.out << finished.err;
+  return finished.out;
+}
+
+class Installed : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    directory_ = new test::TemporaryDirectory;
+    output_of(SACT_CMAKE " --install " SACT_BINARY_DIR " --prefix " + prefix());
+  }
+  static void TearDownTestSuite() { delete directory_; }
+
+  static std::string path(const std::string& name) { return (*directory_ / name).string(); }
+  static std::string prefix() { return path("prefix"); }
+  static std::string libraries() { return prefix() + "/" SACT_LIBDIR; }
+
+  /// The example's output, worked out from what the installed program says.
+  static std::string expected_output() {
+    const auto json = nlohmann::json::parse(
+        output_of(prefix() + "/bin/sact predict --json --no-pictures " + kModel + " " + kPicture));
+    const auto& image = json["images"][0];
+    char line[200];
+    std::string text;
+    for (const auto& best : image["top"]) {
+      std::snprintf(line, sizeof line, "%5.1f %%  %s\n", 100 * best["score"].get<double>(),
+                    best["label"].get<std::string>().c_str());
+      text += line;
+    }
+    std::snprintf(line, sizeof line, "with %.1f %% of the dense network's work\n",
+                  100 * image["flops"].get<double>() / image["dense_flops"].get<double>());
+    return text + line;
+  }
+
+  static test::TemporaryDirectory* directory_;
+};
+test::TemporaryDirectory* Installed::directory_ = nullptr;
+
+TEST_F(Installed, FindPackageServesTheExample) {
+  const std::string build = path("find-package");
+  output_of(SACT_CMAKE " -S " + kExample + " -B " + build + " -DCMAKE_PREFIX_PATH=" + prefix() +
+            " -DCMAKE_CXX_COMPILER=" SACT_CXX " -DCMAKE_CXX_FLAGS=" SACT_CXX_FLAGS);
+  output_of(SACT_CMAKE " --build " + build);
+  EXPECT_EQ(output_of(build + "/classify " + kModel + " " + kPicture), expected_output());
+  const auto wrong = test::Running({build + "/classify", {kPicture, kPicture}}).wait();
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_EQ(wrong.err.find("classify: " + kPicture), 0u) << wrong.err;
+}
+
+TEST_F(Installed, PkgConfigServesTheExample) {
+  // Moved, because an installation must not know where it was made.
+  const std::string moved = path("moved"), program = path("classify");
+  std::filesystem::copy(
+      prefix(), moved,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+  output_of("export PKG_CONFIG_PATH=" + moved +
+            "/" SACT_LIBDIR "/pkgconfig; " SACT_CXX
+            " -std=c++17 -Wall -Wextra -Wpedantic -Werror " SACT_CXX_FLAGS " " +
+            kExample + "/main.cpp -o " + program + " $(" SACT_PKG_CONFIG " --cflags --libs sact)");
+  EXPECT_EQ(output_of("LD_LIBRARY_PATH=" + moved + "/" SACT_LIBDIR " " + program + " " + kModel +
+                      " " + kPicture),
+            expected_output());
+}
+
+TEST_F(Installed, HeadersNeedNothingButTheStandardLibrary) {
+  // Each alone, as C++17; what it includes lies in the installation or comes with the compiler.
+  for (const auto& header : std::filesystem::directory_iterator(prefix() + "/include/sact")) {
+    const std::string name = header.path().filename().string();
+    const std::string included = output_of(
+        "echo '#include <sact/" + name +
+        ">' | " SACT_CXX " -std=c++17 -Wall -Wextra -Wpedantic -Werror -H -fsyntax-only -x c++ -I" +
+        prefix() + "/include - 2>&1");
+    EXPECT_NE(included.find(header.path().string()), std::string::npos) << included;
+    for (const char* foreign :
+         {"nlohmann", "fmt/", "hwy/", "CLI/", "torch/", SACT_SOURCE_DIR "/src"}) {
+      EXPECT_EQ(included.find(foreign), std::string::npos) << name << ": " << foreign;
+    }
+  }
+}
+
+TEST_F(Installed, TheProgramFindsItsPlugin) {
+  const auto finished =
+      test::Running({prefix() + "/bin/sact",
+                     {"predict", "--backend", "torch", "--no-pictures", kModel, kPicture}})
+          .wait();
+#ifdef SACT_HAS_TORCH
+  EXPECT_EQ(finished.status, 0) << finished.err;
+#else
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_NE(finished.err.find("SACT_TRAIN"), std::string::npos) << finished.err;
+#endif
+}
+
+TEST_F(Installed, NothingLinksLibTorch) {
+  std::string needed = output_of("ldd " + prefix() + "/bin/sact");
+#ifdef SACT_SHARED
+  needed += output_of("ldd " + libraries() + "/libsact.so");
+#endif
+  EXPECT_NE(needed.find("libpng"), std::string::npos) << needed;
+  for (const char* library : {"torch", "libc10", "libgomp"}) {
+    EXPECT_EQ(needed.find(library), std::string::npos) << needed;
+  }
+}
+
+#ifdef SACT_SHARED
+TEST_F(Installed, TheLibraryExportsThePublicClassesAlone) {
+  const std::regex is_public(
+      "(sact::(Image|Model|Result|Session)::[A-Za-z_~]+(\\[abi:cxx11\\])?\\(.*"
+      "|sact::Session::operator=\\(sact::Session&&\\)"
+      "|(typeinfo|typeinfo name|vtable) for sact::Error)@@sact_0");
+  std::istringstream lines(
+      output_of(SACT_NM " -D -C --defined-only " + libraries() + "/libsact.so"));
+  std::string line;
+  int symbols = 0;
+  while (std::getline(lines, line)) {
+    const std::string symbol = line.substr(line.find(' ', line.find(' ') + 1) + 1);
+    if (symbol == "sact_0") continue;  // the version itself
+    EXPECT_TRUE(std::regex_match(symbol, is_public)) << symbol;
+    ++symbols;
+  }
+  EXPECT_GT(symbols, 20);
+  EXPECT_TRUE(std::filesystem::exists(libraries() + "/libsact.so.0"));
+}
+#endif
+
+}  // namespace
+}  // namespace sact
