@@ -153,7 +153,7 @@ int Session::chunk_rows(int channels) const {
 Split Session::split_of(int rows, const Layer& layer) const {
   // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
   // them for.
-  constexpr int kLeastTiles = 4;
+  static const int kLeastTiles = getenv("LT") ? atoi(getenv("LT")) : 4;
   const int threads = team_.size();
   const int most = std::max(rows / (kLeastTiles * plan_->table.tile_rows), 1);
   for (int columns = 1; columns <= std::min(threads, layer.weights.panels()); ++columns) {

@@ -77,7 +77,7 @@ Case random_case(Random& random) {
   c.relu = coin();
   c.add = coin();
   c.mean = c.add && coin();
-  if (c.mean) c.relu = false;
+  if (c.add) c.relu = false;
   c.first_residual = coin();
   c.keep_output = c.mean && coin();
   return c;

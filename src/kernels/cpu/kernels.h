@@ -47,7 +47,7 @@ struct RowProduct {
   const int32_t* output_rows = nullptr;  // null: i
   bool relu = false;
 
-  /// A residual is added to what the output holds; outputs of 32 bits only.
+  /// A residual is added to what the output holds; outputs of 32 bits only, without relu.
   bool add = false;
   /// Adaptive blocks keep the weighted mean of their states besides. With R the remainder of the
   /// position before the unit, adding R times each residual to the first state gives that mean:

@@ -21,6 +21,8 @@ constexpr int kTileRows = HWY_TARGET == HWY_AVX2                   ? 6
                                                                    : 4;
 // Rows whose sums are kept in memory between taps: they fit the first cache.
 constexpr int kChunkRows = 128;
+constexpr int kCacheLine = 64;
+constexpr int kMostTilesAhead = 10;
 
 HWY_INLINE void store(Vector value, float* to) {
   hn::StoreU(value, Floats(), to);
@@ -44,10 +46,22 @@ HWY_INLINE void store(Vector value, uint16_t* to) {
 template <int kRows>
 using Sums = Vector[kRows][2];
 
+/// Weights that are asked for while others are used, so that they wait in the second cache.
+struct Ahead {
+  const char* next = nullptr;
+  int lines = 0;  // at every fourth step
+
+  HWY_INLINE void step() {
+    for (int line = 0; line < lines; ++line, next += kCacheLine) {
+      __builtin_prefetch(next, /*write=*/0, /*locality=*/2);
+    }
+  }
+};
+
 /// Adds rows times weights to sums, `depth` steps long; weights moves on.
 template <int kRows>
 HWY_INLINE void multiply(const float* const (&rows)[kRows], int depth, const float*& weights,
-                         Sums<kRows>& sums) {
+                         Ahead& ahead, Sums<kRows>& sums) {
   const Floats d;
   auto step = [&](int k) SACT_INLINE_LAMBDA {
     const Vector w0 = hn::LoadU(d, weights), w1 = hn::LoadU(d, weights + kLanes);
@@ -61,6 +75,7 @@ HWY_INLINE void multiply(const float* const (&rows)[kRows], int depth, const flo
   };
   int k = 0;
   for (; k + 4 <= depth; k += 4) {
+    ahead.step();
     step(k);
     step(k + 1);
     step(k + 2);
@@ -79,7 +94,7 @@ HWY_INLINE uint32_t pair_at(const uint16_t* row, int k, bool whole) {
 
 template <int kRows>
 HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth, const uint16_t*& weights,
-                         Sums<kRows>& sums) {
+                         Ahead& ahead, Sums<kRows>& sums) {
   const Words words;
 #if SACT_NATIVE_BF16
   auto step = [&](int k, bool whole) SACT_INLINE_LAMBDA {
@@ -115,9 +130,12 @@ HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth, const 
   };
 #endif
   int k = 0;
-  for (; k + 4 <= depth; k += 4) {
+  for (; k + 8 <= depth; k += 8) {
+    ahead.step();
     step(k, true);
     step(k + 2, true);
+    step(k + 4, true);
+    step(k + 6, true);
   }
   for (; k < depth; k += 2) step(k, k + 1 < depth);
 }
@@ -137,54 +155,127 @@ HWY_INLINE const In* row_pointer(const RowProduct& p, int i, int tap) {
   return static_cast<const In*>(p.input) + row * p.input_stride;
 }
 
-/// One vector of finished sums of output i, from `column` on, goes where it belongs.
-template <typename Out>
-HWY_INLINE void finish_vector(const RowProduct& p, Vector sum, Out* output, float* mean,
-                              float remainder) {
-  const Floats d;
-  if constexpr (sizeof(Out) == sizeof(float)) {
-    if (p.mean) {
-      const Vector before = hn::LoadU(d, p.first_residual ? output : mean);
-      hn::StoreU(hn::MulAdd(hn::Set(d, remainder), sum, before), d, mean);
-      if (p.keep_output) return;
-    }
-    if (p.add) sum = hn::Add(sum, hn::LoadU(d, output));
+/// What becomes of finished sums. A residual is added to the stream, to the mean of a block's
+/// states, or to both; the first residual of a block begins the mean with the state before it.
+enum class Ending { kStore, kRelu, kAdd, kAddBoth, kAddBothFirst, kMeanOnly, kMeanOnlyFirst };
+
+HWY_INLINE Ending ending_of(const RowProduct& p) {
+  if (p.mean && p.keep_output) {
+    return p.first_residual ? Ending::kMeanOnlyFirst : Ending::kMeanOnly;
   }
-  if (p.relu) sum = hn::Max(sum, hn::Zero(d));
-  store(sum, output);
+  if (p.mean) return p.first_residual ? Ending::kAddBothFirst : Ending::kAddBoth;
+  if (p.add) return Ending::kAdd;
+  return p.relu ? Ending::kRelu : Ending::kStore;
 }
 
-/// The same for both vectors of a panel; of the last panel only the columns that there are.
+/// Where the row and panel of an output are.
 template <typename Out>
-HWY_INLINE void finish(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
-  const int64_t row = p.output_rows ? p.output_rows[i] : i;
-  const int64_t place = row * p.output_stride + int64_t(panel) * kPanel;
-  Out* output = static_cast<Out*>(p.output) + place;
-  float* mean = p.mean ? p.mean + place : nullptr;
-  const float remainder = p.mean ? p.remainders[row] : 0.0f;
-  const int columns = p.columns - panel * kPanel;
-  if (HWY_LIKELY(columns >= kPanel)) {
-    finish_vector(p, sum0, output, mean, remainder);
-    finish_vector(p, sum1, output + kLanes, mean ? mean + kLanes : nullptr, remainder);
-    return;
+struct Place {
+  Out* output;
+  float* mean;
+  float remainder;
+
+  HWY_INLINE Place(const RowProduct& p, int i, int panel) {
+    const int64_t row = p.output_rows ? p.output_rows[i] : i;
+    const int64_t offset = row * p.output_stride + int64_t(panel) * kPanel;
+    output = static_cast<Out*>(p.output) + offset;
+    mean = p.mean ? p.mean + offset : nullptr;
+    remainder = p.mean ? p.remainders[row] : 0.0f;
   }
-  Out whole_output[kPanel] = {};
-  float whole_mean[kPanel] = {};
-  std::memcpy(whole_output, output, size_t(columns) * sizeof(Out));
-  if (mean) std::memcpy(whole_mean, mean, size_t(columns) * sizeof(float));
-  finish_vector(p, sum0, whole_output, whole_mean, remainder);
-  finish_vector(p, sum1, whole_output + kLanes, whole_mean + kLanes, remainder);
-  std::memcpy(output, whole_output, size_t(columns) * sizeof(Out));
-  if (mean) std::memcpy(mean, whole_mean, size_t(columns) * sizeof(float));
+};
+
+/// One vector of finished sums goes where it belongs.
+template <Ending kEnding, typename Out>
+HWY_INLINE void finish_vector(Vector sum, Vector remainder, Out* output, float* mean) {
+  const Floats d;
+  if constexpr (kEnding == Ending::kStore) {
+    store(sum, output);
+  } else if constexpr (kEnding == Ending::kRelu) {
+    store(hn::Max(sum, hn::Zero(d)), output);
+  } else if constexpr (sizeof(Out) == sizeof(float)) {  // residuals have 32 bits
+    constexpr bool kFirst = kEnding == Ending::kAddBothFirst || kEnding == Ending::kMeanOnlyFirst;
+    constexpr bool kMean = kEnding != Ending::kAdd;
+    constexpr bool kStream = kEnding != Ending::kMeanOnly && kEnding != Ending::kMeanOnlyFirst;
+    Vector before = hn::Zero(d);
+    if constexpr (kStream || kFirst) before = hn::LoadU(d, output);
+    if constexpr (kMean) {
+      const Vector start = kFirst ? before : hn::LoadU(d, mean);
+      hn::StoreU(hn::MulAdd(remainder, sum, start), d, mean);
+    }
+    if constexpr (kStream) hn::StoreU(hn::Add(before, sum), d, output);
+  }
+}
+
+/// Both vectors of a panel.
+template <Ending kEnding, typename Out>
+HWY_INLINE void finish_whole(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
+  const Place<Out> place(p, i, panel);
+  const Vector remainder = hn::Set(Floats(), place.remainder);
+  finish_vector<kEnding>(sum0, remainder, place.output, place.mean);
+  finish_vector<kEnding>(sum1, remainder, place.output + kLanes, place.mean + kLanes);
+}
+
+/// Of the last panel only the columns that there are; `sums` has whole panels.
+template <Ending kEnding, typename Out>
+HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int panel,
+                              const float* sums) {
+  const Floats d;
+  const size_t columns = size_t(p.columns - panel * kPanel);
+  for (int r = 0; r < rows; ++r, sums += kPanel) {
+    const Place<Out> place(p, first + r, panel);
+    const Vector remainder = hn::Set(d, place.remainder);
+    Out output[kPanel] = {};
+    float mean[kPanel] = {};
+    std::memcpy(output, place.output, columns * sizeof(Out));
+    if (place.mean) std::memcpy(mean, place.mean, columns * sizeof(float));
+    finish_vector<kEnding>(hn::LoadU(d, sums), remainder, output, mean);
+    finish_vector<kEnding>(hn::LoadU(d, sums + kLanes), remainder, output + kLanes, mean + kLanes);
+    std::memcpy(place.output, output, columns * sizeof(Out));
+    if (place.mean) std::memcpy(place.mean, mean, columns * sizeof(float));
+  }
+}
+
+/// Calls work with the ending as a constant.
+template <typename Work>
+HWY_INLINE void with_ending(Ending ending, const Work& work) {
+  switch (ending) {
+    case Ending::kStore:
+      return work(std::integral_constant<Ending, Ending::kStore>());
+    case Ending::kRelu:
+      return work(std::integral_constant<Ending, Ending::kRelu>());
+    case Ending::kAdd:
+      return work(std::integral_constant<Ending, Ending::kAdd>());
+    case Ending::kAddBoth:
+      return work(std::integral_constant<Ending, Ending::kAddBoth>());
+    case Ending::kAddBothFirst:
+      return work(std::integral_constant<Ending, Ending::kAddBothFirst>());
+    case Ending::kMeanOnly:
+      return work(std::integral_constant<Ending, Ending::kMeanOnly>());
+    case Ending::kMeanOnlyFirst:
+      return work(std::integral_constant<Ending, Ending::kMeanOnlyFirst>());
+  }
+}
+
+/// Asks for the rows that residuals of a tile will be added to.
+template <int kRows>
+HWY_INLINE void ask_for_outputs(const RowProduct& p, int first, int panel) {
+  for (int r = 0; r < kRows; ++r) {
+    const Place<float> place(p, first + r, panel);
+    for (int c = 0; c < kPanel; c += kCacheLine / int(sizeof(float))) {
+      __builtin_prefetch(place.output + c, /*write=*/1);
+      if (place.mean) __builtin_prefetch(place.mean + c, /*write=*/1);
+    }
+  }
 }
 
 /// Taps in registers: kRows rows from `first` on times one panel of columns.
 template <int kRows, typename In, typename Out>
-HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel) {
+HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead ahead) {
   const Floats d;
   const In* weights = static_cast<const In*>(p.weights);
   weights += panel * p.taps * tap_size(p, weights);
   const float* bias = p.bias + panel * kPanel;
+  if (p.add) ask_for_outputs<kRows>(p, first, panel);
   Sums<kRows> sums;
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -194,10 +285,27 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel) {
   for (int tap = 0; tap < p.taps; ++tap) {
     const In* rows[kRows];
     for (int r = 0; r < kRows; ++r) rows[r] = row_pointer<In>(p, first + r, tap);
-    multiply<kRows>(rows, p.depth, weights, sums);
+    multiply<kRows>(rows, p.depth, weights, ahead, sums);
   }
+  const Ending ending = ending_of(p);
+  if (HWY_LIKELY(p.columns - panel * kPanel >= kPanel)) {
+    with_ending(ending, [&](auto constant) SACT_INLINE_LAMBDA {
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) finish<Out>(p, first + r, panel, sums[r][0], sums[r][1]);
+      for (int r = 0; r < kRows; ++r) {
+        finish_whole<decltype(constant)::value, Out>(p, first + r, panel, sums[r][0], sums[r][1]);
+      }
+    });
+  } else {
+    alignas(64) float buffer[kRows * kPanel];
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      hn::StoreU(sums[r][0], d, buffer + r * kPanel);
+      hn::StoreU(sums[r][1], d, buffer + r * kPanel + kLanes);
+    }
+    with_ending(ending, [&](auto constant) {
+      finish_part<decltype(constant)::value, Out>(p, first, kRows, panel, buffer);
+    });
+  }
 }
 
 /// Taps in memory: one tap of kRows rows and one panel, added to their sums.
@@ -213,7 +321,8 @@ HWY_NOINLINE void memory_tile(const In* const* inputs, float* const* places, int
     sums[r][0] = hn::LoadU(d, places[r]);
     sums[r][1] = hn::LoadU(d, places[r] + kLanes);
   }
-  multiply<kRows>(rows, depth, weights, sums);
+  Ahead nothing;
+  multiply<kRows>(rows, depth, weights, nothing, sums);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     hn::StoreU(sums[r][0], d, places[r]);
@@ -234,15 +343,25 @@ HWY_INLINE void for_each_tile(int rows, const Work& work) {
   const int tiles = (rows + kTileRows - 1) / kTileRows;
   for (int t = 0; t < tiles; ++t) {
     const int first = int(int64_t(rows) * t / tiles), last = int(int64_t(rows) * (t + 1) / tiles);
-    with_height(last - first, [&](auto height) { work(height, first); });
+    with_height(last - first, [&](auto height) { work(height, first, t); });
   }
 }
 
 template <typename In, typename Out>
 void product_in_registers(const RowProduct& p) {
+  const In* weights = static_cast<const In*>(p.weights);
+  const int64_t panel_bytes = p.taps * tap_size(p, weights) * int64_t(sizeof(In));
+  const int tiles = (p.rows + kTileRows - 1) / kTileRows;
+  // The fewer tiles use a panel, the more the way of its weights from memory counts: each tile asks
+  // for its part of the next panel. Four steps use up kPanel * 4 weights.
+  const bool look_ahead = tiles <= kMostTilesAhead;
+  const int lines = (kPanel * 16 / kCacheLine + tiles - 1) / tiles;
   for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
-    for_each_tile(p.rows, [&](auto height, int first) {
-      register_tile<decltype(height)::value, In, Out>(p, first, panel);
+    const char* next = reinterpret_cast<const char*>(weights) + (panel + 1) * panel_bytes;
+    const bool more = look_ahead && panel + 1 < p.last_panel;
+    for_each_tile(p.rows, [&](auto height, int first, int tile) {
+      const Ahead ahead{next + panel_bytes * tile / tiles, more ? lines : 0};
+      register_tile<decltype(height)::value, In, Out>(p, first, panel, ahead);
     });
   }
 }
@@ -283,20 +402,27 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
     for (int tap = 0; tap < p.taps; ++tap) {
       const In* weights = all_weights + (int64_t(panel) * p.taps + tap) * size;
       const TapRows<In>& tap_rows = taps[tap];
-      for_each_tile(tap_rows.count, [&](auto height, int begin) {
+      for_each_tile(tap_rows.count, [&](auto height, int begin, int) {
         memory_tile<decltype(height)::value, In>(tap_rows.inputs + begin, tap_rows.places + begin,
                                                  p.depth, weights);
       });
     }
-    for (int i = 0; i < rows; ++i) {
-      finish<Out>(p, first + i, panel, hn::LoadU(d, sums + i * kPanel),
-                  hn::LoadU(d, sums + i * kPanel + kLanes));
-    }
+    with_ending(ending_of(p), [&](auto constant) {
+      constexpr Ending kEnding = decltype(constant)::value;
+      if (p.columns - panel * kPanel < kPanel) {
+        return finish_part<kEnding, Out>(p, first, rows, panel, sums);
+      }
+      for (int i = 0; i < rows; ++i) {
+        finish_whole<kEnding, Out>(p, first + i, panel, hn::LoadU(d, sums + i * kPanel),
+                                   hn::LoadU(d, sums + i * kPanel + kLanes));
+      }
+    });
   }
 }
 
 template <typename In, typename Out>
 void product(const RowProduct& p) {
+  if (p.rows <= 0) return;
   const DataType type = sizeof(In) == sizeof(float) ? DataType::kFloat32 : DataType::kBFloat16;
   if (tap_order(p, type) == TapOrder::kRegisters) return product_in_registers<In, Out>(p);
   const int chunks = (p.rows + kChunkRows - 1) / kChunkRows;
