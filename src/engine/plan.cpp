@@ -90,7 +90,7 @@ class Builder {
     if (spec_.halting != Halting::kSact) return score;
     const Affine local_norm = folded("local_norm");
     const std::vector<float> local = values(prefix + "local.weight");  // [1, C, 3, 3]
-    score.taps.resize(local.size());
+    score.taps = arena_.take<float>(int64_t(local.size()));
     for (size_t tap = 0; tap < 9; ++tap) {
       double tap_shift = 0;
       for (size_t c = 0; c < size_t(channels); ++c) {

@@ -31,7 +31,7 @@ struct Layer {
 struct Score {
   std::string name;
   int index = 0;                        // among all layers of the plan
-  std::vector<float> taps;              // [9, C], empty for ACT
+  float* taps = nullptr;                // [9, C], null for ACT
   std::array<float, 9> tap_shift = {};  // what a tap inside the image adds besides
   std::vector<float> global;            // [C], times the mean over positions
   float shift = 0;

@@ -495,21 +495,6 @@ void Session::run_block(int thread, int block, std::vector<ImageResult>& results
   }
 }
 
-void Session::add_up(int thread, const Grid& grid, const float* input, int channels,
-                     const int32_t* rows, int count, double* sums) {
-  float* part = scratch_[size_t(thread)].sums;
-  for (int first = 0; first < count;) {
-    const int image = grid.image_of(rows[first]);
-    int last = first;
-    while (last < count && grid.image_of(rows[last]) == image) ++last;
-    std::fill_n(part, channels, 0.0f);
-    plan_->table.sum({last - first, input, row_stride(channels, 4), rows + first, channels, part});
-    double* to = sums + int64_t(image) * channels;
-    for (int c = 0; c < channels; ++c) to[c] += part[c];
-    first = last;
-  }
-}
-
 void Session::run_head(int thread, std::vector<ImageResult>& results) {
   const ModelSpec& spec = plan_->spec;
   const Grid& grid = geometry_.blocks.back().grid;

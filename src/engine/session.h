@@ -89,9 +89,6 @@ class Session : public Runner {
 
   void normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
                  void* output) const;
-  /// Adds rows up by image and channel.
-  void add_up(int thread, const Grid& grid, const float* input, int channels, const int32_t* rows,
-              int count, double* sums);
   Share share_of(int count, int thread) const;
   /// Calls work(share) for parts of a share whose rows stay in the second cache.
   template <typename Work>

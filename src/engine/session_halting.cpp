@@ -22,12 +22,27 @@ void Session::add_to_scores(int thread, int block, const Score& score, Share sha
   const Timer timer(*this, thread, score.index);
   const Grid& grid = geometry_.blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
-  const int32_t* rows = rows_.active().data() + share.first;
-  if (!score.taps.empty()) {
-    plan_->table.scores({share.count(), stream_, row_stride(channels, 4), rows, score.taps.data(),
-                         channels, tap_values_});
+  const int64_t stride = row_stride(channels, 4);
+  const Scratch& scratch = scratch_[size_t(thread)];
+  const RowList& rows = rows_.active();
+  // A few hundred rows of one image are summed in 32 bits, and such sums in 64.
+  for (int first = share.first; first < share.last;) {
+    const int image = grid.image_of(rows[size_t(first)]);
+    const int most = std::min(share.last, first + chunk_rows(channels));
+    int last = first;
+    while (last < most && grid.image_of(rows[size_t(last)]) == image) ++last;
+    std::fill_n(scratch.sums, channels, 0.0f);
+    const int32_t* part = rows.data() + first;
+    if (score.taps) {
+      plan_->table.scores(
+          {last - first, stream_, stride, part, score.taps, channels, tap_values_, scratch.sums});
+    } else {
+      plan_->table.sum({last - first, stream_, stride, part, channels, scratch.sums});
+    }
+    double* sums = scratch.active + int64_t(image) * channels;
+    for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
+    first = last;
   }
-  add_up(thread, grid, stream_, channels, rows, share.count(), scratch_[size_t(thread)].active);
 }
 
 /// The scores of the active positions, once all have added what they add.
@@ -35,12 +50,13 @@ void Session::finish_scores(int thread, int block, const Score& score) {
   const Geometry::Block& b = geometry_.blocks[size_t(block)];
   const int channels = plan_->spec.block_channels(block);
   Scratch& scratch = scratch_[size_t(thread)];
-  const bool local = !score.taps.empty();
+  const bool local = score.taps != nullptr;
   if (local) {  // halted neighbours of active positions count as they stand
     const Timer timer(*this, thread, score.index);
     const Share rim = share_of(int(rows_.rim().size()), thread);
     plan_->table.scores({rim.count(), stream_, row_stride(channels, 4),
-                         rows_.rim().data() + rim.first, score.taps.data(), channels, tap_values_});
+                         rows_.rim().data() + rim.first, score.taps, channels, tap_values_,
+                         nullptr});
   }
   for (int image = 0; image < b.grid.images; ++image) {
     double sum = 0;

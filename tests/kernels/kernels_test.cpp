@@ -204,14 +204,26 @@ TEST(Kernels, ProductsEqualTheScalarFormOnEveryInstructionSet) {
   }
 }
 
-TEST(Kernels, DeepTapsAreTakenInMemoryOnlyWhereThereIsABorder) {
+TEST(Kernels, DeepTapsAreTakenInMemoryOnlyWhereTheBorderIsWorthIt) {
+  std::vector<int32_t> inside(9 * 10, 0), border = inside;
+  for (size_t i = 0; i < 9; ++i) border[i] = 4;  // a tenth of all
+  const std::vector<int32_t> list = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   RowProduct product;
+  product.rows = 10;
   product.taps = 9;
   product.depth = 256;
+  product.input_rows = border.data();
   EXPECT_EQ(tap_order(product, DataType::kFloat32), TapOrder::kRegisters);
   product.zero_row = 4;
   EXPECT_EQ(tap_order(product, DataType::kFloat32), TapOrder::kMemory);
   EXPECT_EQ(tap_order(product, DataType::kBFloat16), TapOrder::kRegisters);
+  product.input_rows = inside.data();
+  EXPECT_EQ(tap_order(product, DataType::kFloat32), TapOrder::kRegisters);
+  product.input_rows = border.data();
+  product.list = list.data();  // without the position at the border
+  product.rows = 9;
+  EXPECT_EQ(tap_order(product, DataType::kFloat32), TapOrder::kRegisters);
+  product.list = nullptr;
   product.depth = 64;
   EXPECT_EQ(tap_order(product, DataType::kFloat32), TapOrder::kRegisters);
 }
@@ -354,9 +366,9 @@ TEST(Kernels, ScoresAndSumsAndMaximaEqualTheScalarFormOnEveryInstructionSet) {
       for (int which : {0, 1}) {
         const Table& with = which == 0 ? scalar_table() : *table;
         values[which].assign(size_t(all) * kScoreTaps, kCanary);
-        with.scores({count, input.data(), stride, rows.data(), weights.data(), channels,
-                     values[which].data()});
         sums[which].assign(size_t(channels) + 1, 2.0f);
+        with.scores({count, input.data(), stride, rows.data(), weights.data(), channels,
+                     values[which].data(), seed % 3 ? sums[which].data() : nullptr});
         with.sum({count, input.data(), stride, seed % 2 ? rows.data() : nullptr, channels,
                   sums[which].data()});
         largest[which].assign(size_t(count) * size_t(channels + 1), kCanary);

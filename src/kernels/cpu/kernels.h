@@ -72,7 +72,7 @@ struct RowNorm {
 };
 
 /// values[rows[i], tap] = input[rows[i]] . weights[tap]: what a position adds to the halting scores
-/// of its neighbours.
+/// of its neighbours. And, if `sums` is not null, sums[c] += input[rows[i], c].
 constexpr int kScoreTaps = 9;
 struct RowScores {
   int count = 0;
@@ -82,6 +82,7 @@ struct RowScores {
   const float* weights = nullptr;  // [9, channels]
   int channels = 0;
   float* values = nullptr;  // [all rows, 9]
+  float* sums = nullptr;
 };
 
 /// sums[c] += input[rows[i], c] over all i.

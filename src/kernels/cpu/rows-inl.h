@@ -311,7 +311,7 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
 /// Taps in memory: one tap of kRows rows and one panel, added to their sums.
 template <int kRows, typename In>
 HWY_NOINLINE void memory_tile(const In* const* inputs, float* const* places, int depth,
-                              const In* weights) {
+                              const In* weights, Ahead ahead) {
   const Floats d;
   Sums<kRows> sums;
   const In* rows[kRows];
@@ -321,8 +321,7 @@ HWY_NOINLINE void memory_tile(const In* const* inputs, float* const* places, int
     sums[r][0] = hn::LoadU(d, places[r]);
     sums[r][1] = hn::LoadU(d, places[r] + kLanes);
   }
-  Ahead nothing;
-  multiply<kRows>(rows, depth, weights, nothing, sums);
+  multiply<kRows>(rows, depth, weights, ahead, sums);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     hn::StoreU(sums[r][0], d, places[r]);
@@ -343,25 +342,29 @@ HWY_INLINE void for_each_tile(int rows, const Work& work) {
   const int tiles = (rows + kTileRows - 1) / kTileRows;
   for (int t = 0; t < tiles; ++t) {
     const int first = int(int64_t(rows) * t / tiles), last = int(int64_t(rows) * (t + 1) / tiles);
-    with_height(last - first, [&](auto height) { work(height, first, t); });
+    with_height(last - first, [&](auto height) { work(height, first, t, tiles); });
   }
+}
+
+/// The fewer tiles use a piece of weights, the more its way from memory counts: then each tile asks
+/// for its part of the next piece. Four steps use kPanel * 4 words of weights.
+HWY_INLINE Ahead part_ahead(const void* next, int64_t bytes, int tile, int tiles) {
+  if (tiles > kMostTilesAhead) return {};
+  const int lines = (kPanel * 16 / kCacheLine + tiles - 1) / tiles;
+  return {static_cast<const char*>(next) + bytes * tile / tiles, lines};
 }
 
 template <typename In, typename Out>
 void product_in_registers(const RowProduct& p) {
   const In* weights = static_cast<const In*>(p.weights);
-  const int64_t panel_bytes = p.taps * tap_size(p, weights) * int64_t(sizeof(In));
-  const int tiles = (p.rows + kTileRows - 1) / kTileRows;
-  // The fewer tiles use a panel, the more the way of its weights from memory counts: each tile asks
-  // for its part of the next panel. Four steps use up kPanel * 4 weights.
-  const bool look_ahead = tiles <= kMostTilesAhead;
-  const int lines = (kPanel * 16 / kCacheLine + tiles - 1) / tiles;
+  const int64_t panel_size = p.taps * tap_size(p, weights);
   for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
-    const char* next = reinterpret_cast<const char*>(weights) + (panel + 1) * panel_bytes;
-    const bool more = look_ahead && panel + 1 < p.last_panel;
-    for_each_tile(p.rows, [&](auto height, int first, int tile) {
-      const Ahead ahead{next + panel_bytes * tile / tiles, more ? lines : 0};
-      register_tile<decltype(height)::value, In, Out>(p, first, panel, ahead);
+    const In* next = weights + (panel + 1) * panel_size;
+    const bool more = panel + 1 < p.last_panel;
+    for_each_tile(p.rows, [&](auto height, int first, int tile, int tiles) {
+      register_tile<decltype(height)::value, In, Out>(
+          p, first, panel,
+          more ? part_ahead(next, panel_size * int64_t(sizeof(In)), tile, tiles) : Ahead{});
     });
   }
 }
@@ -402,9 +405,11 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
     for (int tap = 0; tap < p.taps; ++tap) {
       const In* weights = all_weights + (int64_t(panel) * p.taps + tap) * size;
       const TapRows<In>& tap_rows = taps[tap];
-      for_each_tile(tap_rows.count, [&](auto height, int begin, int) {
-        memory_tile<decltype(height)::value, In>(tap_rows.inputs + begin, tap_rows.places + begin,
-                                                 p.depth, weights);
+      const bool more = tap + 1 < p.taps || panel + 1 < p.last_panel;
+      for_each_tile(tap_rows.count, [&](auto height, int begin, int tile, int tiles) {
+        memory_tile<decltype(height)::value, In>(
+            tap_rows.inputs + begin, tap_rows.places + begin, p.depth, weights,
+            more ? part_ahead(weights + size, size * int64_t(sizeof(In)), tile, tiles) : Ahead{});
       });
     }
     with_ending(ending_of(p), [&](auto constant) {
@@ -462,29 +467,38 @@ HWY_INLINE void scores_of(const RowScores& s, const int32_t* rows) {
   const Floats d;
   Vector sums[kRows][kScoreTaps];
   const float* input[kRows];
-#pragma GCC unroll 2
+#pragma GCC unroll 3
   for (int r = 0; r < kRows; ++r) {
     input[r] = s.input + rows[r] * s.input_stride;
 #pragma GCC unroll 9
     for (int tap = 0; tap < kScoreTaps; ++tap) sums[r][tap] = hn::Zero(d);
   }
-  int c = 0;
-  for (; c + kLanes <= s.channels; c += kLanes) {
+  const int whole = s.channels / kLanes * kLanes;
+  for (int c = 0; c < whole; c += kLanes) {
+    Vector x[kRows];
+#pragma GCC unroll 3
+    for (int r = 0; r < kRows; ++r) x[r] = hn::LoadU(d, input[r] + c);
 #pragma GCC unroll 9
     for (int tap = 0; tap < kScoreTaps; ++tap) {
       const Vector weight = hn::LoadU(d, s.weights + int64_t(tap) * s.channels + c);
-#pragma GCC unroll 2
-      for (int r = 0; r < kRows; ++r) {
-        sums[r][tap] = hn::MulAdd(hn::LoadU(d, input[r] + c), weight, sums[r][tap]);
-      }
+#pragma GCC unroll 3
+      for (int r = 0; r < kRows; ++r) sums[r][tap] = hn::MulAdd(x[r], weight, sums[r][tap]);
+    }
+    if (s.sums) {
+      Vector total = hn::LoadU(d, s.sums + c);
+#pragma GCC unroll 3
+      for (int r = 0; r < kRows; ++r) total = hn::Add(total, x[r]);
+      hn::StoreU(total, d, s.sums + c);
     }
   }
-#pragma GCC unroll 2
+#pragma GCC unroll 3
   for (int r = 0; r < kRows; ++r) {
+    for (int c = whole; c < s.channels && s.sums; ++c) s.sums[c] += input[r][c];
+#pragma GCC unroll 9
     for (int tap = 0; tap < kScoreTaps; ++tap) {
       float sum = hn::GetLane(hn::SumOfLanes(d, sums[r][tap]));
-      for (int rest = c; rest < s.channels; ++rest) {
-        sum += input[r][rest] * s.weights[int64_t(tap) * s.channels + rest];
+      for (int c = whole; c < s.channels; ++c) {
+        sum += input[r][c] * s.weights[int64_t(tap) * s.channels + c];
       }
       s.values[int64_t(rows[r]) * kScoreTaps + tap] = sum;
     }
@@ -492,7 +506,7 @@ HWY_INLINE void scores_of(const RowScores& s, const int32_t* rows) {
 }
 
 void scores(const RowScores& s) {
-  constexpr int kTogether = kLanes == 16 ? 2 : 1;  // as many as the registers hold
+  constexpr int kTogether = kLanes == 16 ? 3 : 1;  // as many as the registers hold
   int i = 0;
   for (; i + kTogether <= s.count; i += kTogether) scores_of<kTogether>(s, s.rows + i);
   for (; i < s.count; ++i) scores_of<1>(s, s.rows + i);

@@ -87,7 +87,15 @@ void norm(const RowNorm& n) {
   }
 }
 
+void sum(const RowSum& s) {
+  for (int i = 0; i < s.count; ++i) {
+    const float* input = s.input + (s.rows ? s.rows[i] : i) * s.input_stride;
+    for (int c = 0; c < s.channels; ++c) s.sums[c] += input[c];
+  }
+}
+
 void scores(const RowScores& s) {
+  if (s.sums) sum({s.count, s.input, s.input_stride, s.rows, s.channels, s.sums});
   for (int i = 0; i < s.count; ++i) {
     const int64_t row = s.rows[i];
     for (int tap = 0; tap < kScoreTaps; ++tap) {
@@ -97,13 +105,6 @@ void scores(const RowScores& s) {
       }
       s.values[row * kScoreTaps + tap] = sum;
     }
-  }
-}
-
-void sum(const RowSum& s) {
-  for (int i = 0; i < s.count; ++i) {
-    const float* input = s.input + (s.rows ? s.rows[i] : i) * s.input_stride;
-    for (int c = 0; c < s.channels; ++c) s.sums[c] += input[c];
   }
 }
 
