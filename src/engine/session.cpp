@@ -153,7 +153,7 @@ int Session::chunk_rows(int channels) const {
 Split Session::split_of(int rows, const Layer& layer) const {
   // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
   // them for.
-  static const int kLeastTiles = getenv("LT") ? atoi(getenv("LT")) : 4;
+  constexpr int kLeastTiles = 4;
   const int threads = team_.size();
   const int most = std::max(rows / (kLeastTiles * plan_->table.tile_rows), 1);
   for (int columns = 1; columns <= std::min(threads, layer.weights.panels()); ++columns) {
@@ -171,6 +171,11 @@ kernels::RowProduct Session::product_of(const Layer& layer) const {
   call.last_panel = layer.weights.panels();
   call.columns = layer.weights.columns;
   return call;
+}
+
+const void* Session::first_weights(int thread, const Layer& layer, Split split) const {
+  const int64_t panels = layer.weights.panels(), part = thread % split.column_parts;
+  return layer.weights.panel(int(panels * part / split.column_parts));
 }
 
 void Session::note(int thread, int layer, int64_t rows, Split split, kernels::TapOrder order) {
@@ -354,6 +359,8 @@ void Session::run_bottleneck(int thread, int block, int number) {
   conv1.output_rows = dilated.data();
   conv1.relu = true;
   const Split split1 = split_of(conv1.rows, unit.conv1);
+  const Split split2 = split_of(int(active.size()), unit.conv2);
+  conv1.next_weights = first_weights(thread, unit.conv2, split2);
   if (split1.column_parts == 1) {
     note(thread, unit.conv1.index, conv1.rows, split1, kernels::TapOrder::kRegisters);
     for_each_chunk(share_of(conv1.rows, thread), channels, [&](Share chunk) {
@@ -391,7 +398,11 @@ void Session::run_bottleneck(int thread, int block, int number) {
   conv3.rows = conv2.rows;
   conv3.input_stride = operand_stride(width);
   set_residual(conv3, block, number);
-  const Split split2 = split_of(conv2.rows, unit.conv2);
+  conv2.next_weights = first_weights(thread, *unit.conv3, split2);
+  if (size_t(number) + 1 < plan_->blocks[size_t(block)].size()) {
+    const Unit& next = plan_->blocks[size_t(block)][size_t(number) + 1];
+    conv3.next_weights = first_weights(thread, next.conv1, split1);
+  }
   if (split2.column_parts == 1) {
     const auto order = kernels::tap_order(conv2, plan_->type);
     note(thread, unit.conv2.index, conv2.rows, split2, order);

@@ -81,6 +81,8 @@ class Session : public Runner {
   /// Takes a product as the residual of a unit.
   void set_residual(kernels::RowProduct& call, int block, int number) const;
   Split split_of(int rows, const Layer& layer) const;
+  /// What the calling thread will read first of a layer's weights.
+  const void* first_weights(int thread, const Layer& layer, Split split) const;
   /// The calling thread's part of a product.
   void multiply(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
   /// All of a product, on the calling thread.

@@ -35,9 +35,10 @@ struct RowProduct {
   const int32_t* list = nullptr;        // positions of the outputs; null: i
   int32_t zero_row = -1;                // a row of zeros, whose products can be left out; -1: none
   int taps = 1;
-  int depth = 0;                  // elements of a row that are multiplied, per tap
-  const void* weights = nullptr;  // from pack_weights()
-  const float* bias = nullptr;    // [padded columns]
+  int depth = 0;                       // elements of a row that are multiplied, per tap
+  const void* weights = nullptr;       // from pack_weights()
+  const void* next_weights = nullptr;  // what this thread will read after these, or null
+  const float* bias = nullptr;         // [padded columns]
   int first_panel = 0, last_panel = 0;
   int columns = 0;
 
@@ -159,6 +160,7 @@ struct PackedWeights {
   const void* data = nullptr;  // in the arena
 
   int panels() const { return (columns + panel_columns - 1) / panel_columns; }
+  const void* panel(int number) const;
 };
 
 /// Where the weight of (column, k, tap) lies in a matrix to be packed.

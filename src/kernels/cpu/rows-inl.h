@@ -349,7 +349,7 @@ HWY_INLINE void for_each_tile(int rows, const Work& work) {
 /// The fewer tiles use a piece of weights, the more its way from memory counts: then each tile asks
 /// for its part of the next piece. Four steps use kPanel * 4 words of weights.
 HWY_INLINE Ahead part_ahead(const void* next, int64_t bytes, int tile, int tiles) {
-  if (tiles > kMostTilesAhead) return {};
+  if (tiles > kMostTilesAhead || !next) return {};
   const int lines = (kPanel * 16 / kCacheLine + tiles - 1) / tiles;
   return {static_cast<const char*>(next) + bytes * tile / tiles, lines};
 }
@@ -359,12 +359,11 @@ void product_in_registers(const RowProduct& p) {
   const In* weights = static_cast<const In*>(p.weights);
   const int64_t panel_size = p.taps * tap_size(p, weights);
   for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
-    const In* next = weights + (panel + 1) * panel_size;
     const bool more = panel + 1 < p.last_panel;
+    const void* next = more ? weights + (panel + 1) * panel_size : p.next_weights;
     for_each_tile(p.rows, [&](auto height, int first, int tile, int tiles) {
       register_tile<decltype(height)::value, In, Out>(
-          p, first, panel,
-          more ? part_ahead(next, panel_size * int64_t(sizeof(In)), tile, tiles) : Ahead{});
+          p, first, panel, part_ahead(next, panel_size * int64_t(sizeof(In)), tile, tiles));
     });
   }
 }
@@ -406,10 +405,11 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
       const In* weights = all_weights + (int64_t(panel) * p.taps + tap) * size;
       const TapRows<In>& tap_rows = taps[tap];
       const bool more = tap + 1 < p.taps || panel + 1 < p.last_panel;
+      const void* next = more ? weights + size : p.next_weights;
       for_each_tile(tap_rows.count, [&](auto height, int begin, int tile, int tiles) {
         memory_tile<decltype(height)::value, In>(
             tap_rows.inputs + begin, tap_rows.places + begin, p.depth, weights,
-            more ? part_ahead(weights + size, size * int64_t(sizeof(In)), tile, tiles) : Ahead{});
+            part_ahead(next, size * int64_t(sizeof(In)), tile, tiles));
       });
     }
     with_ending(ending_of(p), [&](auto constant) {

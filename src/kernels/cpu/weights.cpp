@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 
 #include "base/half.h"
 #include "kernels/cpu/kernels.h"
@@ -37,6 +38,12 @@ const void* pack(const float* weights, const WeightStrides& strides, const float
 }
 
 }  // namespace
+
+const void* PackedWeights::panel(int number) const {
+  const int64_t padded = type == DataType::kFloat32 ? depth : (depth + 1) / 2 * 2;
+  const int64_t bytes = taps * padded * panel_columns * element_size(type);
+  return static_cast<const std::byte*>(data) + number * bytes;
+}
 
 PackedWeights pack_weights(const Table& table, DataType type, const float* weights,
                            const WeightStrides& strides, const float* scale, int taps, int depth,
