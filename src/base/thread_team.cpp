@@ -1,5 +1,10 @@
 #include "base/thread_team.h"
 
+#include <pthread.h>
+#include <sched.h>
+
+#include <system_error>
+
 #include "base/error.h"
 
 namespace sact {
@@ -27,19 +32,51 @@ T wait_for_change(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
+struct ThreadTeam::Processors {
+  cpu_set_t allowed;
+  int callers = -1;  // the one that helpers are kept off
+};
+
 ThreadTeam::ThreadTeam(int size) {
   SACT_ASSERT(size >= 1);
-  for (int part = 1; part < size; ++part) helpers_.emplace_back([this, part] { help(part); });
+  auto processors = std::make_unique<Processors>();
+  CPU_ZERO(&processors->allowed);
+  const bool known = sched_getaffinity(0, sizeof processors->allowed, &processors->allowed) == 0;
+  if (known && CPU_COUNT(&processors->allowed) >= size) processors_ = std::move(processors);
+  try {
+    for (int part = 1; part < size; ++part) helpers_.emplace_back([this, part] { help(part); });
+  } catch (const std::system_error& error) {
+    end();
+    fail("{} threads cannot be started: {}", size, error.what());
+  }
 }
 
 ThreadTeam::~ThreadTeam() {
+  end();
+}
+
+void ThreadTeam::end() {
   started_.fetch_or(kEnd, std::memory_order_release);
   started_.notify_all();
   for (std::thread& helper : helpers_) helper.join();
 }
 
+void ThreadTeam::keep_apart() {
+  if (!processors_) return;
+  const int mine = sched_getcpu();
+  if (mine < 0 || mine == processors_->callers) return;
+  processors_->callers = mine;
+  cpu_set_t others = processors_->allowed;
+  CPU_CLR(mine, &others);
+  // Where it is refused, the threads run as the system likes.
+  for (std::thread& helper : helpers_) {
+    static_cast<void>(pthread_setaffinity_np(helper.native_handle(), sizeof others, &others));
+  }
+}
+
 void ThreadTeam::start(const Job& job) {
   SACT_ASSERT(job.parts >= 1 && job.parts <= size());
+  keep_apart();
   job_ = job;
   unfinished_.store(int(helpers_.size()), std::memory_order_relaxed);
   const uint32_t number = (started_.load(std::memory_order_relaxed) + 1) & ~kEnd;

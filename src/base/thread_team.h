@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace sact {
 /// A network is hundreds of short jobs in a row. Between two of them the threads look out for the
 /// next for some microseconds before they sleep: long enough not to be woken every time, and short
 /// enough not to take the processor from other programs, or from the very thread that they wait
-/// for.
+/// for. After a longer sleep a system likes to wake a thread on the processor of the one that woke
+/// it, where both then take turns for tens of milliseconds: so helpers are kept off the caller's.
 class ThreadTeam {
  public:
   /// `size` counts the thread that calls run().
@@ -56,6 +58,11 @@ class ThreadTeam {
   };
   void start(const Job& job);
   void help(int part);
+  void keep_apart();
+  void end();
+
+  struct Processors;  // those that the threads may run on
+  std::unique_ptr<Processors> processors_;
 
   Job job_;
   std::atomic<uint32_t> started_{0};  // jobs so far; the top bit asks the threads to end
