@@ -38,99 +38,145 @@ Session::Session(std::shared_ptr<const Plan> plan, int threads)
       profiling_(log_level() >= LogLevel::kVerbose),
       scratch_(size_t(threads)) {}
 
-void Session::prepare(int count, Size size) {
-  if (geometry_.images == count && geometry_.image == size) return;
-  geometry_ = Geometry();  // should the next lines fail
-  Geometry geometry(plan_->spec, count, size);
-  std::swap(geometry_, geometry);
-  try {
-    prepare_memory();
-  } catch (...) {
-    geometry_ = Geometry();
-    throw;
-  }
+int Session::group_size(Size size) const {
+  // The stream of block 1 is the largest; of more images than these it would be read from memory
+  // time and again, while weights are read but once more for every group.
+  constexpr int64_t kMostBytes = 7 << 20;
+  const ModelSpec& spec = plan_->spec;
+  const int64_t bytes = spec.block_size(0, size).positions() * spec.block_channels(0) * 4;
+  return int(std::max<int64_t>(1, kMostBytes / bytes));
 }
 
-void Session::prepare_memory() {
-  const ModelSpec& spec = plan_->spec;
-  const Geometry& g = geometry_;
-  const int size = operand_size(), threads = team_.size(), rows = g.most_rows();
-  int64_t stream = g.stem.rows() * row_stride(spec.stem_channels(), 4), operand = 0, chunk = 0;
-  int64_t channels = 0;
-  for (int b = 0; b < spec.blocks(); ++b) {
-    const Geometry::Block& block = g.blocks[size_t(b)];
-    const int in = spec.block_input_channels(b), out = spec.block_channels(b);
-    const int64_t most_rows = std::max(block.before.rows(), block.grid.rows()) + 1;
-    stream = std::max(stream, most_rows * row_stride(std::max(in, out), 4));
-    operand = std::max(
-        operand, (block.before.rows() + 1) * operand_stride(std::max(in, spec.block_width(b))));
-    operand = std::max(operand, (block.grid.rows() + 1) * operand_stride(spec.block_width(b)));
-    // Narrow layers of basic units, and few rows of wide ones, are normalised all together.
-    const bool basic = spec.unit == UnitKind::kBasic;
-    const int together = basic ? block.grid.rows() + 1 : std::min(block.grid.rows(), rows);
-    operand = std::max(operand, together * operand_stride(out));
-    chunk = std::max(chunk, chunk_rows(out) * row_stride(out, 4));
-    channels = std::max<int64_t>(channels, std::max(in, out));
+void Session::prepare(int count, Size size) {
+  constexpr size_t kMostKnown = 8;
+  if (geometry_ && geometry_->images == count && geometry_->image == size) return;
+  geometry_ = nullptr;
+  const auto known = std::find_if(geometries_.begin(), geometries_.end(), [&](const auto& g) {
+    return g->images == count && g->image == size;
+  });
+  if (known == geometries_.end()) {
+    auto made = std::make_unique<const Geometry>(plan_->spec, count, size);
+    if (geometries_.size() == kMostKnown) geometries_.erase(geometries_.begin());
+    geometries_.push_back(std::move(made));
+  } else {
+    std::rotate(known, known + 1, geometries_.end());
   }
-  const int64_t images = g.images, sums = images * channels;
-  Arena arena(size_t(3 * stream * 4 + (3 * operand + g.input.elements()) * size +
-                     rows * int64_t(sizeof(HaltingState) + 4 * 11) +
-                     threads * (8 * chunk + 4 * channels + 16 * sums) + 8 * sums) +
-              (size_t{1} << 20));
-  for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(stream);
-  for (void** part : {&preactivated_, &hidden_, &narrow_}) {
-    *part = arena.take<std::byte>(operand * size);
+  geometry_ = geometries_.back().get();
+  try {
+    take_memory(needs());
+  } catch (...) {
+    geometry_ = nullptr;
+    throw;
   }
-  padded_ = arena.take<std::byte>(g.input.elements() * size);
-  states_ = arena.take<HaltingState>(rows);
-  remainders_ = arena.take<float>(rows);
-  scores_ = arena.take<float>(rows);
-  tap_values_ = arena.take<float>(int64_t(rows) * kernels::kScoreTaps);
-  features_ = arena.take<float>(sums);
-  head_input_ = arena.take<std::byte>(sums * size);
-  for (Scratch& scratch : scratch_) {
-    scratch.normalised = arena.take<float>(chunk);
-    scratch.narrow = arena.take<float>(chunk);
-    scratch.sums = arena.take<float>(channels);
-    scratch.halted = arena.take<double>(sums);
-    scratch.active = arena.take<double>(sums);
-    scratch.global = arena.take<double>(images);
-  }
-  arena_ = std::move(arena);
-  rows_.reserve(rows);
+  std::memset(padded_, 0, size_t(geometry_->input.elements()) * size_t(operand_size()));
   tile_scores_.clear();
-  if (spec.halting == Halting::kSact && spec.tile > 1) {
-    for (const Geometry::Block& block : g.blocks) {
+  if (plan_->spec.halting == Halting::kSact && plan_->spec.tile > 1) {
+    for (const Geometry::Block& block : geometry_->blocks) {
       tile_scores_.emplace_back(block.grid.size.height, block.grid.size.width);
     }
   }
 }
 
-std::vector<ImageResult> Session::empty_results() const {
+Session::Needs Session::needs() const {
+  const ModelSpec& spec = plan_->spec;
+  const Geometry& g = *geometry_;
+  Needs needs;
+  needs.stream = g.stem.rows() * row_stride(spec.stem_channels(), 4);
+  needs.input = g.input.elements();
+  needs.rows = g.most_rows();
+  needs.images = g.images;
+  for (int b = 0; b < spec.blocks(); ++b) {
+    const Geometry::Block& block = g.blocks[size_t(b)];
+    const int in = spec.block_input_channels(b), out = spec.block_channels(b);
+    const int width = spec.block_width(b);
+    // Operands have a row of zeros at their end.
+    const int64_t before = block.before.rows() + 1, rows = block.grid.rows() + 1;
+    needs.stream = std::max({needs.stream, before * row_stride(in, 4), rows * row_stride(out, 4)});
+    needs.operand = std::max({needs.operand, before * operand_stride(std::max(in, width)),
+                              rows * operand_stride(std::max(out, width))});
+    needs.chunk = std::max(needs.chunk, chunk_rows(out * 4) * row_stride(out, 4));
+    needs.channels = std::max<int64_t>(needs.channels, std::max(in, out));
+  }
+  return needs;
+}
+
+void Session::take_memory(const Needs& now) {
+  Needs needs;
+  needs.stream = std::max(now.stream, held_.stream);
+  needs.operand = std::max(now.operand, held_.operand);
+  needs.input = std::max(now.input, held_.input);
+  needs.rows = std::max(now.rows, held_.rows);
+  needs.chunk = std::max(now.chunk, held_.chunk);
+  needs.channels = std::max(now.channels, held_.channels);
+  needs.images = std::max(now.images, held_.images);
+  if (needs == held_) return;
+  held_ = {};
+  arena_ = Arena(0);  // before more is taken
+  const int size = operand_size();
+  const int64_t sums = needs.images * needs.channels;
+  Arena arena(size_t(3 * needs.stream * 4 + (3 * needs.operand + needs.input + sums) * size +
+                     needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreTaps)) +
+                     team_.size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums)) +
+              (size_t{1} << 20));
+  for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(needs.stream);
+  for (void** part : {&preactivated_, &hidden_, &narrow_}) {
+    *part = arena.take<std::byte>(needs.operand * size);
+  }
+  padded_ = arena.take<std::byte>(needs.input * size);
+  states_ = arena.take<HaltingState>(needs.rows);
+  remainders_ = arena.take<float>(needs.rows);
+  scores_ = arena.take<float>(needs.rows);
+  tap_values_ = arena.take<float>(needs.rows * kernels::kScoreTaps);
+  head_input_ = arena.take<std::byte>(sums * size);
+  for (Scratch& scratch : scratch_) {
+    scratch.normalised = arena.take<float>(needs.chunk);
+    scratch.narrow = arena.take<float>(needs.chunk);
+    scratch.sums = arena.take<float>(needs.channels);
+    scratch.halted = arena.take<double>(sums);
+    scratch.active = arena.take<double>(sums);
+    scratch.global = arena.take<double>(needs.images);
+  }
+  arena_ = std::move(arena);
+  rows_.reserve(int(needs.rows));
+  held_ = needs;
+}
+
+ImageResult Session::empty_result() const {
   ImageResult result;
   result.logits.resize(size_t(plan_->spec.classes));
-  for (size_t block = 0; block < geometry_.blocks.size(); ++block) {
-    const Grid& grid = geometry_.blocks[block].grid;
+  for (size_t block = 0; block < geometry_->blocks.size(); ++block) {
+    const Grid& grid = geometry_->blocks[block].grid;
     const int units = plan_->spec.units[block];
     result.blocks.push_back({Map(grid.size.height, grid.size.width, float(units)),
                              std::vector<int32_t>(size_t(grid.positions()), units)});
   }
-  return std::vector<ImageResult>(size_t(geometry_.images), result);
+  return result;
 }
 
 std::vector<ImageResult> Session::run(const std::vector<float>& planes, int count, Size size) {
   validate_image_size(size);
   SACT_ASSERT(count > 0 && int64_t(planes.size()) == 3 * count * size.positions());
-  prepare(count, size);
-  std::vector<ImageResult> results = empty_results();
   if (profiling_) profile_.assign(size_t(plan_->layers), {});
-  team_.run(team_.size(), [&](int thread) { work(thread, planes, results); });
+  std::vector<ImageResult> results(static_cast<size_t>(count));
+  const int groups = (count + group_size(size) - 1) / group_size(size);
+  for (int group = 0; group < groups; ++group) {
+    const int first = int(int64_t(count) * group / groups);
+    const int last = int(int64_t(count) * (group + 1) / groups);
+    prepare(last - first, size);
+    first_image_ = first;
+    run_group(planes.data() + 3 * first * size.positions(),
+              std::span(results).subspan(size_t(first), size_t(last - first)));
+  }
   for (ImageResult& result : results) result.flops = result_flops(plan_->spec, size, result.blocks);
   return results;
 }
 
-void Session::work(int thread, const std::vector<float>& planes,
-                   std::vector<ImageResult>& results) {
+void Session::run_group(const float* planes, Results results) {
+  std::fill(results.begin(), results.end(), empty_result());
+  team_.run(team_.size(), [&](int thread) { work(thread, planes, results); });
+}
+
+void Session::work(int thread, const float* planes, Results results) {
   run_stem(thread, planes);
   for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(thread, block, results);
   run_head(thread, results);
@@ -145,9 +191,9 @@ Session::Share Session::share_of(int count, int thread) const {
   return {int(count * int64_t(thread) / parts), int(count * int64_t(thread + 1) / parts)};
 }
 
-int Session::chunk_rows(int channels) const {
+int Session::chunk_rows(int row_bytes) const {
   constexpr int kCacheBytes = 448 << 10, kMost = 252;
-  return std::clamp(kCacheBytes / (channels * 4), 4 * plan_->table.tile_rows, kMost);
+  return std::clamp(kCacheBytes / row_bytes, 4 * plan_->table.tile_rows, kMost);
 }
 
 Split Session::split_of(int rows, const Layer& layer) const {
@@ -181,7 +227,7 @@ const void* Session::first_weights(int thread, const Layer& layer, Split split) 
 void Session::note(int thread, int layer, int64_t rows, Split split, kernels::TapOrder order) {
   if (!profiling_ || thread != 0) return;
   LayerProfile& profile = profile_[size_t(layer)];
-  profile.rows = rows;
+  profile.rows += rows;
   profile.split = split;
   profile.order = order;
 }
@@ -199,12 +245,16 @@ void Session::multiply(int thread, const Layer& layer, const kernels::RowProduct
   note(thread, layer.index, call.rows, split, kernels::tap_order(call, plan_->type));
   const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
   const int64_t rows = call.rows, panels = call.last_panel;
-  kernels::RowProduct mine = rows_of(call, int(rows * row_part / split.row_parts),
-                                     int(rows * (row_part + 1) / split.row_parts), operand_size(),
-                                     to_f32 ? 4 : operand_size());
+  const int output_size = to_f32 ? 4 : operand_size();
+  kernels::RowProduct mine = call;
   mine.first_panel = int(panels * column_part / split.column_parts);
   mine.last_panel = int(panels * (column_part + 1) / split.column_parts);
-  multiply_alone(thread, layer, mine, to_f32);
+  const Share share{int(rows * row_part / split.row_parts),
+                    int(rows * (row_part + 1) / split.row_parts)};
+  for_each_chunk(share, chunk_rows(call.depth * operand_size()), [&](Share chunk) {
+    multiply_alone(thread, layer,
+                   rows_of(mine, chunk.first, chunk.last, operand_size(), output_size), to_f32);
+  });
 }
 
 void Session::normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
@@ -223,14 +273,14 @@ void Session::normalise(const Affine& norm, const float* input, const int32_t* r
   plan_->functions().norm(call);
 }
 
-void Session::fill_padded(int thread, const std::vector<float>& planes) {
-  const PaddedImages& input = geometry_.input;
+void Session::fill_padded(int thread, const float* planes) {
+  const PaddedImages& input = geometry_->input;
   const int height = input.size.height, width = input.size.width;
   const int64_t plane = int64_t(height) * width;
   const Share lines = share_of(input.images * height, thread);
   for (int line = lines.first; line < lines.last; ++line) {
     const int image = line / height, y = line % height;
-    const float* from = planes.data() + image * 3 * plane + int64_t(y) * width;
+    const float* from = planes + image * 3 * plane + int64_t(y) * width;
     void* to = offset(padded_, input.offset(image, y, 0), operand_size());
     if (plan_->type == kernels::DataType::kFloat32) {
       interleave(from, plane, width, static_cast<float*>(to));
@@ -240,11 +290,11 @@ void Session::fill_padded(int thread, const std::vector<float>& planes) {
   }
 }
 
-void Session::run_stem(int thread, const std::vector<float>& planes) {
-  const Geometry& g = geometry_;
+void Session::run_stem(int thread, const float* planes) {
+  const Geometry& g = *geometry_;
   const int channels = plan_->spec.stem_channels();
   const int64_t stride = row_stride(channels, 4);
-  fill_padded(thread, planes);  // its border is zero since the memory was taken
+  fill_padded(thread, planes);  // its border is zero already
   team_.meet();
   const bool pooled = !g.pool_rows.empty();
   kernels::RowProduct call = product_of(plan_->stem);
@@ -268,7 +318,7 @@ void Session::run_stem(int thread, const std::vector<float>& planes) {
 void Session::run_first_unit(int thread, int block) {
   const ModelSpec& spec = plan_->spec;
   const Unit& unit = plan_->blocks[size_t(block)][0];
-  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int in = spec.block_input_channels(block), width = spec.block_width(block);
   const Share share = share_of(b.before.rows(), thread);
   normalise(unit.norm1, stream_ + share.first * row_stride(in, 4), nullptr, share.count(),
@@ -345,7 +395,7 @@ void Session::set_residual(kernels::RowProduct& call, int block, int number) con
 /// takes its rows through conv2, conv3 and their scores in chunks that stay in its cache.
 void Session::run_bottleneck(int thread, int block, int number) {
   const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
-  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
   const RowList &active = rows_.active(), &dilated = rows_.dilated();
   const int size = operand_size();
@@ -363,7 +413,7 @@ void Session::run_bottleneck(int thread, int block, int number) {
   conv1.next_weights = first_weights(thread, unit.conv2, split2);
   if (split1.column_parts == 1) {
     note(thread, unit.conv1.index, conv1.rows, split1, kernels::TapOrder::kRegisters);
-    for_each_chunk(share_of(conv1.rows, thread), channels, [&](Share chunk) {
+    for_each_chunk(share_of(conv1.rows, thread), chunk_rows(channels * 4), [&](Share chunk) {
       {
         const Timer timer(*this, thread, unit.conv1.index);
         normalise(unit.norm1, stream_, dilated.data() + chunk.first, chunk.count(),
@@ -409,7 +459,7 @@ void Session::run_bottleneck(int thread, int block, int number) {
     note(thread, unit.conv3->index, conv3.rows, split2, kernels::TapOrder::kRegisters);
     conv2.output = scratch.narrow;
     conv3.input = scratch.narrow;
-    for_each_chunk(share_of(conv2.rows, thread), channels, [&](Share chunk) {
+    for_each_chunk(share_of(conv2.rows, thread), chunk_rows(channels * 4), [&](Share chunk) {
       kernels::RowProduct call2 = conv2, call3 = conv3;
       call2.rows = call3.rows = chunk.count();
       call2.list += chunk.first;
@@ -433,7 +483,7 @@ void Session::run_bottleneck(int thread, int block, int number) {
 /// taken everywhere.
 void Session::run_basic(int thread, int block, int number) {
   const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
-  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
   const RowList &active = rows_.active(), &dilated = rows_.dilated();
   const Share share = share_of(b.grid.rows(), thread);
@@ -469,10 +519,10 @@ void Session::run_basic(int thread, int block, int number) {
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
 
-void Session::run_block(int thread, int block, std::vector<ImageResult>& results) {
+void Session::run_block(int thread, int block, Results results) {
   const ModelSpec& spec = plan_->spec;
   const auto& units = plan_->blocks[size_t(block)];
-  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int last = int(units.size()) - 1;
   const bool adaptive = spec.adaptive();
   run_first_unit(thread, block);
@@ -506,9 +556,9 @@ void Session::run_block(int thread, int block, std::vector<ImageResult>& results
   }
 }
 
-void Session::run_head(int thread, std::vector<ImageResult>& results) {
+void Session::run_head(int thread, Results results) {
   const ModelSpec& spec = plan_->spec;
-  const Grid& grid = geometry_.blocks.back().grid;
+  const Grid& grid = geometry_->blocks.back().grid;
   const int channels = spec.block_channels(spec.blocks() - 1);
   // Images are shared out; each is normalised in chunks and added up.
   Scratch& scratch = scratch_[size_t(thread)];
@@ -517,7 +567,7 @@ void Session::run_head(int thread, std::vector<ImageResult>& results) {
   for (int image = images.first; image < images.last; ++image) {
     double* sums = scratch.active;
     std::fill_n(sums, channels, 0.0);
-    for_each_chunk({0, grid.positions()}, channels, [&](Share chunk) {
+    for_each_chunk({0, grid.positions()}, chunk_rows(channels * 4), [&](Share chunk) {
       const float* rows = stream_ + (int64_t(image) * grid.positions() + chunk.first) * stride;
       plan_->table.f32.norm({chunk.count(), rows, stride, nullptr, plan_->norm.scale.data(),
                              plan_->norm.shift.data(), scratch.normalised, stride, channels});

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/thread_team.h"
@@ -54,27 +55,38 @@ class Session : public Runner {
     int count() const { return last - first; }
   };
 
+  /// What the buffers of a run must hold, in elements.
+  struct Needs {
+    int64_t stream = 0, operand = 0, input = 0, rows = 0, chunk = 0, channels = 0, images = 0;
+    bool operator==(const Needs&) const = default;
+  };
+
+  /// Images that are run at a time.
+  int group_size(Size size) const;
   void prepare(int count, Size size);
-  void prepare_memory();
-  std::vector<ImageResult> empty_results() const;
+  Needs needs() const;
+  void take_memory(const Needs& needs);
+  ImageResult empty_result() const;
+  void run_group(const float* planes, std::span<ImageResult> results);
 
   // What every thread does; `thread` counts from 0.
-  void work(int thread, const std::vector<float>& planes, std::vector<ImageResult>& results);
-  void run_stem(int thread, const std::vector<float>& planes);
-  void fill_padded(int thread, const std::vector<float>& planes);
-  void run_block(int thread, int block, std::vector<ImageResult>& results);
+  using Results = std::span<ImageResult>;
+  void work(int thread, const float* planes, Results results);
+  void run_stem(int thread, const float* planes);
+  void fill_padded(int thread, const float* planes);
+  void run_block(int thread, int block, Results results);
   void run_first_unit(int thread, int block);
   void run_bottleneck(int thread, int block, int number);
   void run_basic(int thread, int block, int number);
-  void run_head(int thread, std::vector<ImageResult>& results);
+  void run_head(int thread, Results results);
 
   // Halting: what positions add to scores, the rule, and the next active set.
   void start_halting(int thread, int block);
   void add_to_scores(int thread, int block, const Score& score, Share share);
   void finish_scores(int thread, int block, const Score& score);
   void average_scores(int block);
-  void halt(int thread, int block, int number, std::vector<ImageResult>& results);
-  void finish_position(int thread, int block, int32_t row, std::vector<ImageResult>& results);
+  void halt(int thread, int block, int number, Results results);
+  void finish_position(int thread, int block, int32_t row, Results results);
 
   // Products.
   kernels::RowProduct product_of(const Layer& layer) const;
@@ -92,21 +104,25 @@ class Session : public Runner {
   void normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
                  void* output) const;
   Share share_of(int count, int thread) const;
-  /// Calls work(share) for parts of a share whose rows stay in the second cache.
+  /// Rows of so many bytes that stay in the second cache between two uses.
+  int chunk_rows(int row_bytes) const;
+  /// Calls work(part) for even parts of a share, of at most `most` rows.
   template <typename Work>
-  void for_each_chunk(Share share, int channels, const Work& work) const;
-  int chunk_rows(int channels) const;
+  static void for_each_chunk(Share share, int most, const Work& work);
   int operand_size() const { return kernels::element_size(plan_->type); }
   int64_t operand_stride(int channels) const;
 
   std::shared_ptr<const Plan> plan_;
   ThreadTeam team_;
-  Geometry geometry_;
+  const Geometry* geometry_ = nullptr;                       // of the run under way
+  std::vector<std::unique_ptr<const Geometry>> geometries_;  // the latest, the newest last
   std::vector<std::vector<int32_t>> prescribed_;
+  int first_image_ = 0;  // of the group, in the batch
   bool profiling_ = false;
   std::vector<LayerProfile> profile_;
 
   Arena arena_{0};
+  Needs held_;
   // Activations, [rows, channels]. Those of operands (void) have a row of zeros after the last.
   float *stream_ = nullptr, *next_stream_ = nullptr;
   float* mean_ = nullptr;  // the halting distribution's mean of a block's states: its output
@@ -117,8 +133,7 @@ class Session : public Runner {
   float *remainders_ = nullptr, *scores_ = nullptr;
   float* tap_values_ = nullptr;   // [rows, 9]
   std::vector<Map> tile_scores_;  // of one image, for every block, where tiles are averaged
-  float* features_ = nullptr;     // [images, channels], means over positions of the last block
-  void* head_input_ = nullptr;    // the same as operands
+  void* head_input_ = nullptr;    // [images, channels]: means over positions of the last block
 
   /// What one thread has for itself.
   struct Scratch {

@@ -7,7 +7,7 @@
 namespace sact::engine {
 
 void Session::start_halting(int thread, int block) {
-  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
   const Share share = share_of(grid.rows(), thread);
   std::fill_n(states_ + share.first, share.count(), HaltingState{});
@@ -20,7 +20,7 @@ void Session::start_halting(int thread, int block) {
 /// all positions.
 void Session::add_to_scores(int thread, int block, const Score& score, Share share) {
   const Timer timer(*this, thread, score.index);
-  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
   const int64_t stride = row_stride(channels, 4);
   const Scratch& scratch = scratch_[size_t(thread)];
@@ -28,7 +28,7 @@ void Session::add_to_scores(int thread, int block, const Score& score, Share sha
   // A few hundred rows of one image are summed in 32 bits, and such sums in 64.
   for (int first = share.first; first < share.last;) {
     const int image = grid.image_of(rows[size_t(first)]);
-    const int most = std::min(share.last, first + chunk_rows(channels));
+    const int most = std::min(share.last, first + chunk_rows(channels * 4));
     int last = first;
     while (last < most && grid.image_of(rows[size_t(last)]) == image) ++last;
     std::fill_n(scratch.sums, channels, 0.0f);
@@ -47,7 +47,7 @@ void Session::add_to_scores(int thread, int block, const Score& score, Share sha
 
 /// The scores of the active positions, once all have added what they add.
 void Session::finish_scores(int thread, int block, const Score& score) {
-  const Geometry::Block& b = geometry_.blocks[size_t(block)];
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int channels = plan_->spec.block_channels(block);
   Scratch& scratch = scratch_[size_t(thread)];
   const bool local = score.taps != nullptr;
@@ -95,7 +95,7 @@ void Session::finish_scores(int thread, int block, const Score& score) {
 }
 
 void Session::average_scores(int block) {
-  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   Map& map = tile_scores_[size_t(block)];
   // A tile is active as a whole, so what the others hold does not matter.
   for (int image = 0; image < grid.images; ++image) {
@@ -107,9 +107,8 @@ void Session::average_scores(int block) {
 }
 
 /// A position halts: its state stays, in the output and in the sums over positions.
-void Session::finish_position(int thread, int block, int32_t row,
-                              std::vector<ImageResult>& results) {
-  const Grid& grid = geometry_.blocks[size_t(block)].grid;
+void Session::finish_position(int thread, int block, int32_t row, Results results) {
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
   const HaltingState& state = states_[row];
   const float* x = stream_ + row * row_stride(channels, 4);
@@ -127,7 +126,7 @@ void Session::finish_position(int thread, int block, int32_t row,
 }
 
 /// The rule for every active position after unit `number`, and the active set of the next unit.
-void Session::halt(int thread, int block, int number, std::vector<ImageResult>& results) {
+void Session::halt(int thread, int block, int number, Results results) {
   const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
   if (unit.score) {
     finish_scores(thread, block, *unit.score);
@@ -137,13 +136,15 @@ void Session::halt(int thread, int block, int number, std::vector<ImageResult>& 
       team_.meet();
     }
   }
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const float threshold = halting_threshold(plan_->spec.epsilon);
   const Share share = share_of(int(rows_.active().size()), thread);
   for (int i = share.first; i < share.last; ++i) {
     const int32_t row = rows_.active()[size_t(i)];
     float score = unit.score ? scores_[row] : 1.0f;
     if (!prescribed_.empty()) {
-      score = number + 1 >= prescribed_[size_t(block)][size_t(row)] ? 1.0f : 0.0f;
+      const int64_t in_batch = row + int64_t(first_image_) * grid.positions();
+      score = number + 1 >= prescribed_[size_t(block)][size_t(in_batch)] ? 1.0f : 0.0f;
     }
     HaltingState& state = states_[row];
     halting_step(state, score, threshold);

@@ -31,8 +31,8 @@ class Session::Timer {
 };
 
 template <typename Work>
-void Session::for_each_chunk(Share share, int channels, const Work& work) const {
-  const int most = chunk_rows(channels), chunks = (share.count() + most - 1) / most;
+void Session::for_each_chunk(Share share, int most, const Work& work) {
+  const int chunks = (share.count() + most - 1) / most;
   for (int c = 0; c < chunks; ++c) {
     work(Share{share.first + int(int64_t(share.count()) * c / chunks),
                share.first + int(int64_t(share.count()) * (c + 1) / chunks)});
