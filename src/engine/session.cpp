@@ -41,7 +41,7 @@ Session::Session(std::shared_ptr<const Plan> plan, int threads)
 int Session::group_size(Size size) const {
   // The stream of block 1 is the largest; of more images than these it would be read from memory
   // time and again, while weights are read but once more for every group.
-  constexpr int64_t kMostBytes = 7 << 20;
+  constexpr int64_t kMostBytes = 4 << 20;
   const ModelSpec& spec = plan_->spec;
   const int64_t bytes = spec.block_size(0, size).positions() * spec.block_channels(0) * 4;
   return int(std::max<int64_t>(1, kMostBytes / bytes));
