@@ -115,7 +115,7 @@ void Session::take_memory(const Needs& now) {
   const int size = operand_size();
   const int64_t sums = needs.images * needs.channels;
   Arena arena(size_t(3 * needs.stream * 4 + (3 * needs.operand + needs.input + sums) * size +
-                     needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreTaps)) +
+                     needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
                      team_.size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums)) +
               (size_t{1} << 20));
   for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(needs.stream);
@@ -126,7 +126,7 @@ void Session::take_memory(const Needs& now) {
   states_ = arena.take<HaltingState>(needs.rows);
   remainders_ = arena.take<float>(needs.rows);
   scores_ = arena.take<float>(needs.rows);
-  tap_values_ = arena.take<float>(needs.rows * kernels::kScoreTaps);
+  tap_values_ = arena.take<float>(needs.rows * kernels::kScoreStride);
   head_input_ = arena.take<std::byte>(sums * size);
   for (Scratch& scratch : scratch_) {
     scratch.normalised = arena.take<float>(needs.chunk);

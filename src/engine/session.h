@@ -131,7 +131,7 @@ class Session : public Runner {
   ActiveRows rows_;
   HaltingState* states_ = nullptr;
   float *remainders_ = nullptr, *scores_ = nullptr;
-  float* tap_values_ = nullptr;   // [rows, 9]
+  float* tap_values_ = nullptr;   // [rows, kScoreStride]
   std::vector<Map> tile_scores_;  // of one image, for every block, where tiles are averaged
   void* head_input_ = nullptr;    // [images, channels]: means over positions of the last block
 

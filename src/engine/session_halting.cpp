@@ -87,7 +87,8 @@ void Session::finish_scores(int thread, int block, const Score& score) {
       const int32_t* neighbours = b.neighbours.data() + int64_t(row) * 9;
       for (int tap = 0; tap < 9; ++tap) {
         if (neighbours[tap] == zero_row) continue;
-        total += tap_values_[int64_t(neighbours[tap]) * 9 + tap] + score.tap_shift[size_t(tap)];
+        total += tap_values_[int64_t(neighbours[tap]) * kernels::kScoreStride + tap] +
+                 score.tap_shift[size_t(tap)];
       }
     }
     scores_[row] = 1.0f / (1.0f + std::exp(-total));

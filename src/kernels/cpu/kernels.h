@@ -72,9 +72,10 @@ struct RowNorm {
   int channels = 0;
 };
 
-/// values[rows[i], tap] = input[rows[i]] . weights[tap]: what a position adds to the halting scores
-/// of its neighbours. And, if `sums` is not null, sums[c] += input[rows[i], c].
+/// values[rows[i] * kScoreStride + tap] = input[rows[i]] . weights[tap]: what a position adds to
+/// the halting scores of its neighbours. And, if `sums` is not null, sums[c] += input[rows[i], c].
 constexpr int kScoreTaps = 9;
+constexpr int kScoreStride = 16;  // numbers from one row's values to the next; the rest is scratch
 struct RowScores {
   int count = 0;
   const float* input = nullptr;
@@ -82,7 +83,7 @@ struct RowScores {
   const int32_t* rows = nullptr;
   const float* weights = nullptr;  // [9, channels]
   int channels = 0;
-  float* values = nullptr;  // [all rows, 9]
+  float* values = nullptr;  // [all rows, kScoreStride]
   float* sums = nullptr;
 };
 

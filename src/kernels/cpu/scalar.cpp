@@ -103,7 +103,7 @@ void scores(const RowScores& s) {
       for (int c = 0; c < s.channels; ++c) {
         sum += s.input[row * s.input_stride + c] * s.weights[tap * s.channels + c];
       }
-      s.values[row * kScoreTaps + tap] = sum;
+      s.values[row * kScoreStride + tap] = sum;
     }
   }
 }
