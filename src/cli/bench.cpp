@@ -90,8 +90,7 @@ class Bench {
     for (const Size& size : sizes_) {
       validate_image_size(size);
       for (const std::string& dtype : options_.dtypes) {
-        const auto type =
-            dtype == "bf16" ? kernels::DataType::kBFloat16 : kernels::DataType::kFloat32;
+        const Precision type = precision_from_name(dtype);
         if (!options_.images.empty()) {
           run_images({size, 1, type, dtype}, rows);
           continue;

@@ -16,10 +16,16 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "sact/types.h"
 
 namespace sact::kernels {
 
-enum class DataType { kFloat32, kBFloat16 };
+/// Of the operands of products.
+using DataType = Precision;
+
+constexpr const char* name_of(DataType type) {
+  return type == DataType::kFloat32 ? "fp32" : "bf16";
+}
 
 constexpr int element_size(DataType type) {
   return type == DataType::kFloat32 ? 4 : 2;
