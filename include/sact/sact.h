@@ -69,6 +69,9 @@ struct ModelOptions {
   /// Instruction set of the kernels, such as "AVX2" or "scalar". Empty: what the environment
   /// variable SACT_ISA names, or the fastest that this processor has.
   std::string isa;
+  /// bfloat16 takes half the memory, and less time where the processor multiplies it itself;
+  /// it keeps two to three digits of every operand.
+  Precision precision = Precision::kFloat32;
 };
 
 /// A network with its weights, read from one file.

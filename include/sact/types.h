@@ -11,6 +11,10 @@ namespace sact {
 /// per image, SACT one per position.
 enum class Halting { kNone, kAct, kSact };
 
+/// In what the operands of a network's products are held. Sums and the residual stream have 32 bits
+/// always.
+enum class Precision { kFloat32, kBFloat16 };
+
 /// A two-dimensional map of numbers, such as the ponder cost of every position of a block.
 struct Map {
   int height = 0;

@@ -24,9 +24,9 @@ Model Model::load(const std::string& path, const ModelOptions& options) {
   const kernels::Table& table = api::kernel_table(options.isa);
   try {
     const ModelFile file(path);
-    return Model(std::make_shared<api::ModelState>(
-        api::ModelState{std::make_shared<ModelSpec>(file.spec()),
-                        std::make_shared<engine::Plan>(file, table), file.remarks()}));
+    return Model(std::make_shared<api::ModelState>(api::ModelState{
+        std::make_shared<ModelSpec>(file.spec()),
+        std::make_shared<engine::Plan>(file, table, options.precision), file.remarks()}));
   } catch (const std::bad_alloc&) {
     fail("{}: there is not enough memory to load this model", printable(path));
   }

@@ -3,6 +3,7 @@
 #include "api/kernel_choice.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "cli/torch_plugin.h"
 #include "engine/session.h"
@@ -10,36 +11,57 @@
 namespace sact::cli {
 namespace {
 
-std::unique_ptr<Runner> make_engine(const ModelFile& model, int threads) {
+std::unique_ptr<Runner> make_engine(const ModelFile& model, int threads, Precision precision) {
   const kernels::Table& table = api::kernel_table();
-  log_verbose("the engine runs the {} kernels with {} threads", table.name, threads);
-  return std::make_unique<engine::Session>(std::make_shared<engine::Plan>(model, table), threads);
+  log_verbose("the engine runs the {} kernels in {} with {}", table.name,
+              kernels::name_of(precision), counted(threads, "thread"));
+  return std::make_unique<engine::Session>(std::make_shared<engine::Plan>(model, table, precision),
+                                           threads);
+}
+
+Backend checked(Backend backend, const BackendOptions& wanted, const CommonOptions& options) {
+  if (backend == Backend::kTorch && options.device != "cuda" &&
+      precision_from_name(wanted.dtype) != Precision::kFloat32) {
+    fail("--dtype {}: LibTorch has it on CUDA only; use --backend engine or --device cuda",
+         wanted.dtype);
+  }
+  return backend;
 }
 
 }  // namespace
 
-void add_backend_option(CLI::App& command, std::string& backend) {
+Precision precision_from_name(const std::string& name) {
+  return name == "bf16" ? Precision::kBFloat16 : Precision::kFloat32;
+}
+
+void add_backend_options(CLI::App& command, BackendOptions& options) {
   command
-      .add_option("--backend", backend,
+      .add_option("--backend", options.name,
                   "What runs the network: engine, which skips what has halted, or torch "
                   "(default: engine on the CPU, torch on CUDA)")
       ->check(CLI::IsMember({"engine", "torch"}));
+  command
+      .add_option("--dtype", options.dtype,
+                  "Type of the operands of products: fp32, or bf16 for speed")
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
 }
 
-Backend chosen_backend(const std::string& name, const CommonOptions& options) {
+Backend chosen_backend(const BackendOptions& wanted, const CommonOptions& options) {
   const bool cuda = options.device == "cuda";
-  if (cuda && name == "engine") fail("the engine runs on the CPU: leave out --device cuda");
-  return cuda || name == "torch" ? Backend::kTorch : Backend::kEngine;
+  if (cuda && wanted.name == "engine") fail("the engine runs on the CPU: leave out --device cuda");
+  return checked(cuda || wanted.name == "torch" ? Backend::kTorch : Backend::kEngine, wanted,
+                 options);
 }
 
-Backend chosen_shared_backend(const std::string& name, const CommonOptions& options) {
-  if (!among_several_processes()) return chosen_backend(name, options);
-  if (name == "engine") {
+Backend chosen_shared_backend(const BackendOptions& wanted, const CommonOptions& options) {
+  if (!among_several_processes()) return chosen_backend(wanted, options);
+  if (wanted.name == "engine") {
     fail(
         "the engine does not share work with other processes: use --backend torch, or start one "
         "process without WORLD_SIZE");
   }
-  return Backend::kTorch;
+  return checked(Backend::kTorch, wanted, options);
 }
 
 bool among_several_processes() {
@@ -48,10 +70,14 @@ bool among_several_processes() {
 }
 
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,
-                                    Backend backend) {
+                                    Backend backend, Precision precision) {
   const int threads = thread_count(options.threads);
-  return backend == Backend::kTorch ? torch_plugin().make_runner(model, options.device, threads)
-                                    : make_engine(model, threads);
+  if (backend == Backend::kEngine) return make_engine(model, threads, precision);
+  if (precision != Precision::kFloat32) {
+    fail("--dtype {}: on CUDA only evaluations have it; leave it out, or leave out --device",
+         kernels::name_of(precision));
+  }
+  return torch_plugin().make_runner(model, options.device, threads);
 }
 
 }  // namespace sact::cli

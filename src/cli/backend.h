@@ -11,22 +11,32 @@ namespace sact::cli {
 
 enum class Backend { kEngine, kTorch };
 
-/// Adds --backend to the command.
-void add_backend_option(CLI::App& command, std::string& backend);
+/// What --backend and --dtype gave.
+struct BackendOptions {
+  std::string name;  // "engine", "torch", or empty: the engine on the CPU and LibTorch on CUDA
+  std::string dtype = "fp32";
+};
 
-/// `name` is what the option gave: "engine", "torch", or empty, which means the engine on the CPU
-/// and LibTorch on CUDA. Throws sact::Error for the engine on CUDA.
-Backend chosen_backend(const std::string& name, const CommonOptions& options);
+/// "fp32" or "bf16", which the option's check has made sure of.
+Precision precision_from_name(const std::string& name);
+
+/// Adds --backend and --dtype to the command.
+void add_backend_options(CLI::App& command, BackendOptions& options);
+
+/// Throws sact::Error for what no back end does: the engine on CUDA, bfloat16 in LibTorch on the
+/// CPU.
+Backend chosen_backend(const BackendOptions& wanted, const CommonOptions& options);
 
 /// The same for work that several processes can share, as only LibTorch's can: it is chosen where
 /// the environment names several.
-Backend chosen_shared_backend(const std::string& name, const CommonOptions& options);
+Backend chosen_shared_backend(const BackendOptions& wanted, const CommonOptions& options);
 
 /// Whether the environment (WORLD_SIZE) names other processes that work on the same job.
 bool among_several_processes();
 
-/// The back end for the chosen device and threads, with the model's weights loaded.
+/// The back end for the chosen device and threads, with the model's weights loaded. bfloat16 is the
+/// engine's.
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,
-                                    Backend backend);
+                                    Backend backend, Precision precision = Precision::kFloat32);
 
 }  // namespace sact::cli

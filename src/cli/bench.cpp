@@ -90,8 +90,7 @@ class Bench {
     for (const Size& size : sizes_) {
       validate_image_size(size);
       for (const std::string& dtype : options_.dtypes) {
-        const auto type =
-            dtype == "bf16" ? kernels::DataType::kBFloat16 : kernels::DataType::kFloat32;
+        const Precision type = precision_from_name(dtype);
         if (!options_.images.empty()) {
           run_images({size, 1, type, dtype}, rows);
           continue;
@@ -105,6 +104,8 @@ class Bench {
   const ModelFile& model() const { return model_; }
   const kernels::Table& table() const { return table_; }
   int threads() const { return threads_; }
+  /// What --layers asks for, where it is not printed at once.
+  const io::Json& layers() const { return layers_; }
 
  private:
   Row row_of(const Group& group, const std::string& what, const measure::Times& times,
@@ -162,8 +163,7 @@ class Bench {
         peers.push_back(std::make_unique<measure::Peer>(command));
         measure::Peer& peer = *peers.back();
         check_peer(peer, command, group);
-        candidates.push_back(
-            {peer.about().value("runtime", command), [&peer] { return peer.run(); }});
+        candidates.push_back({runtime_of(peer, command), [&peer] { return peer.run(); }});
         flops.push_back(double(dense_flops(model_.spec(), group.size)) * group.batch);
       }
     }
@@ -185,15 +185,33 @@ class Bench {
       row.peak = peaks[peaks.size() / 2];
       rows.push_back(row);
     }
-    if (options_.layers) print_layers(*sessions[0], planes, group);
+    if (options_.layers) profile_layers(*sessions[0], planes, group);
+  }
+
+  /// What a peer said of itself under a key, or `otherwise` when it did not.
+  static int said_number(const measure::Peer& peer, const std::string& command, const char* key,
+                         int otherwise) {
+    const io::Json& about = peer.about();
+    if (!about.contains(key)) return otherwise;
+    const io::Json& value = about[key];
+    if (!value.is_number_integer()) {
+      fail("'{}' said that its {} is {}, which is no whole number", printable(command), key,
+           printable(value.dump(), 40));
+    }
+    return value.get<int>();
+  }
+
+  static std::string runtime_of(const measure::Peer& peer, const std::string& command) {
+    const io::Json& about = peer.about();
+    const bool said = about.contains("runtime") && about["runtime"].is_string();
+    return said ? about["runtime"].get<std::string>() : command;
   }
 
   static void check_peer(const measure::Peer& peer, const std::string& command,
                          const Group& group) {
-    const io::Json& about = peer.about();
-    const Size size{about.value("height", group.size.height),
-                    about.value("width", group.size.width)};
-    const int batch = about.value("batch", group.batch);
+    const Size size{said_number(peer, command, "height", group.size.height),
+                    said_number(peer, command, "width", group.size.width)};
+    const int batch = said_number(peer, command, "batch", group.batch);
     if (size == group.size && batch == group.batch) return;
     fail(
         "'{}' runs {} of {}, but here it is {} of {}: give --size and --batch as the peer has them",
@@ -256,46 +274,55 @@ class Bench {
     progress.finish();
   }
 
-  /// What each layer of the dense network takes, in groups of layers of the same shape.
-  void print_layers(engine::Session& session, const std::vector<float>& planes,
-                    const Group& group) const {
+  /// What each layer of the dense network takes.
+  void profile_layers(engine::Session& session, const std::vector<float>& planes,
+                      const Group& group) {
     session.set_profiling(true);
     session.run(planes, group.batch, group.size);
+    const auto layers = engine::described_layers(session.plan(), session.profile());
+    if (options_.common.json) {
+      for (const engine::DescribedLayer& layer : layers) layers_.push_back(to_json(layer, group));
+    } else {
+      print_layers(layers, group);
+    }
+  }
+
+  static io::Json to_json(const engine::DescribedLayer& layer, const Group& group) {
+    const engine::LayerProfile& profile = layer.profile;
+    return {
+        {"name", layer.name},
+        {"dtype", group.dtype},
+        {"batch", group.batch},
+        {"height", group.size.height},
+        {"width", group.size.width},
+        {"rows", profile.rows},
+        {"taps", layer.taps},
+        {"depth", layer.depth},
+        {"columns", layer.columns},
+        {"tap_order", tap_order_name(profile)},
+        {"threads", {{"rows", profile.split.row_parts}, {"columns", profile.split.column_parts}}},
+        {"ms", 1e3 * profile.seconds},
+        {"gflops_per_second", 1e-9 * layer.operations() / profile.seconds}};
+  }
+
+  static const char* tap_order_name(const engine::LayerProfile& profile) {
+    return profile.taps.order == kernels::TapOrder::kMemory ? "memory" : "registers";
+  }
+
+  void print_layers(const std::vector<engine::DescribedLayer>& layers, const Group& group) const {
     report::Table table;
     table.header = {"layer", "rows", "product", "taps", "threads", "ms", "GFLOP/s"};
-    for_each_layer(session, [&](const engine::Layer& layer, const engine::LayerProfile& profile) {
-      const auto& w = layer.weights;
-      const double operations = 2.0 * double(profile.rows) * w.taps * w.depth * w.columns;
+    for (const engine::DescribedLayer& layer : layers) {
+      const engine::LayerProfile& profile = layer.profile;
       table.rows.push_back(
-          {layer.name, std::to_string(profile.rows),
-           w.taps == 1 ? fmt::format("{} to {}", w.depth, w.columns)
-                       : fmt::format("{} x {} to {}", w.taps, w.depth, w.columns),
-           profile.order == kernels::TapOrder::kMemory ? "memory" : "registers",
+          {layer.name, std::to_string(profile.rows), layer.product(), tap_order_name(profile),
            fmt::format("{} x {}", profile.split.row_parts, profile.split.column_parts),
            fmt::format("{:.3f}", 1e3 * profile.seconds),
-           fmt::format("{:.0f}", 1e-9 * operations / profile.seconds)});
-    });
+           fmt::format("{:.0f}", 1e-9 * layer.operations() / profile.seconds)});
+    }
     print(fmt::format("{} of {} in {}, on the first thread of {}:", counted(group.batch, "image"),
                       text(group.size), group.dtype, threads_));
     print(report::to_text(table));
-  }
-
-  template <typename Use>
-  static void for_each_layer(const engine::Session& session, const Use& use) {
-    const engine::Plan& plan = session.plan();
-    auto visit = [&](const engine::Layer& layer) {
-      use(layer, session.profile()[size_t(layer.index)]);
-    };
-    visit(plan.stem);
-    for (const auto& block : plan.blocks) {
-      for (const engine::Unit& unit : block) {
-        if (unit.shortcut) visit(*unit.shortcut);
-        visit(unit.conv1);
-        visit(unit.conv2);
-        if (unit.conv3) visit(*unit.conv3);
-      }
-    }
-    visit(plan.head);
   }
 
   static std::string text(Size size) { return fmt::format("{}x{}", size.height, size.width); }
@@ -305,6 +332,7 @@ class Bench {
   const kernels::Table& table_;
   int threads_;
   std::vector<Size> sizes_;
+  io::Json layers_ = io::Json::array();
 };
 
 io::Json to_json(const Bench& bench, const std::vector<Row>& rows) {
@@ -337,7 +365,9 @@ io::Json to_json(const Bench& bench, const std::vector<Row>& rows) {
     }
     list.push_back(std::move(json));
   }
-  return {{"rows", std::move(list)}};
+  io::Json json = {{"rows", std::move(list)}};
+  if (!bench.layers().empty()) json["layers"] = bench.layers();
+  return json;
 }
 
 report::Table to_table(const std::vector<Row>& rows) {
@@ -423,8 +453,7 @@ void declare_bench(CLI::App& app, Action& action) {
                    "bench/peers")
       ->type_name("COMMAND")
       ->allow_extra_args(false);
-  command->add_flag("--layers", options->layers,
-                    "Also print what each layer of the dense run took");
+  command->add_flag("--layers", options->layers, "Also tell what each layer of the dense run took");
   command->add_option("--csv", options->csv, "Also write the table as CSV")->type_name("FILE");
   add_common_options(*command, options->common);
   set_examples(*command,

@@ -1,7 +1,6 @@
 #include "cli/evaluation.h"
 
 #include "base/log.h"
-#include "cli/backend.h"
 #include "cli/interrupt.h"
 #include "cli/torch_plugin.h"
 
@@ -20,8 +19,7 @@ CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& option
       ->capture_default_str();
   command.add_option("--workers", request.workers, "Decoding threads (default: all)")
       ->check(CLI::Range(1, 1024));
-  add_backend_option(command, options.backend);
-  command.add_flag("--bf16", request.bf16, "bfloat16 on CUDA");
+  add_backend_options(command, options.backend);
   return data;
 }
 
@@ -34,7 +32,6 @@ std::vector<Size> parse_sizes(const std::vector<std::string>& texts) {
 EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& options,
                           const CommonOptions& common) {
   evaluation::Request request = options.request;
-  if (request.bf16 && common.device != "cuda") fail("--bf16 needs --device cuda");
   const Backend backend = request.alone ? chosen_backend(options.backend, common)
                                         : chosen_shared_backend(options.backend, common);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
@@ -43,12 +40,14 @@ EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& optio
   }
   request.device = common.device;
   request.threads = common.threads;
+  const Precision precision = precision_from_name(options.backend.dtype);
+  request.bf16 = precision == Precision::kBFloat16;
   catch_interrupts();
   request.interrupted = was_interrupted;
   if (backend == Backend::kTorch) {
     return {model.name(), model.spec(), torch_plugin().evaluate(model, request)};
   }
-  const std::unique_ptr<Runner> runner = make_runner(model, common, backend);
+  const std::unique_ptr<Runner> runner = make_runner(model, common, backend, precision);
   return {model.name(), model.spec(), evaluation::evaluate(*runner, model.spec(), request)};
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/backend.h"
 #include "cli/command.h"
 #include "evaluation/evaluate.h"
 #include "model/model_file.h"
@@ -12,10 +13,11 @@ namespace sact::cli {
 
 struct EvaluationOptions {
   evaluation::Request request;
-  std::string backend;
+  BackendOptions backend;
 };
 
-/// Adds --data, --split, --class-names, --batch, --workers, --backend and --bf16; returns --data.
+/// Adds --data, --split, --class-names, --batch, --workers, --backend and --dtype; returns
+/// --data.
 CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options);
 
 /// "128", "128x160", ...

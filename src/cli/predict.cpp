@@ -22,7 +22,8 @@ namespace {
 
 struct PredictOptions {
   CommonOptions common;
-  std::string model, size, out = "ponder-maps", tensor, raw, backend;
+  std::string model, size, out = "ponder-maps", tensor, raw;
+  BackendOptions backend;
   std::vector<std::string> images;
   int top = 5, batch = 8;
   bool whole = false, no_pictures = false;
@@ -308,7 +309,8 @@ int run(const PredictOptions& options) {
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   check_outputs(options);
-  const std::unique_ptr<Runner> runner = make_runner(model, options.common, backend);
+  const std::unique_ptr<Runner> runner =
+      make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
   Outcome outcome;
   if (options.tensor.empty()) {
     predict_images(options, model.spec(), *runner, outcome);
@@ -360,7 +362,7 @@ void declare_predict(CLI::App& app, Action& action) {
   command->add_option("--batch", options->batch, "Images at a time with --tensor")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  add_backend_option(*command, options->backend);
+  add_backend_options(*command, options->backend);
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact predict m.safetensors cat.jpg\n"

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "engine/session_parts.h"
 #include "model/flops.h"
 
@@ -58,6 +59,7 @@ void Session::prepare(int count, Size size) {
     auto made = std::make_unique<const Geometry>(plan_->spec, count, size);
     if (geometries_.size() == kMostKnown) geometries_.erase(geometries_.begin());
     geometries_.push_back(std::move(made));
+    new_geometry_ = true;
   } else {
     std::rotate(known, known + 1, geometries_.end());
   }
@@ -157,6 +159,7 @@ std::vector<ImageResult> Session::run(const std::vector<float>& planes, int coun
   validate_image_size(size);
   SACT_ASSERT(count > 0 && int64_t(planes.size()) == 3 * count * size.positions());
   if (profiling_) profile_.assign(size_t(plan_->layers), {});
+  new_geometry_ = false;
   std::vector<ImageResult> results(static_cast<size_t>(count));
   const int groups = (count + group_size(size) - 1) / group_size(size);
   for (int group = 0; group < groups; ++group) {
@@ -168,7 +171,17 @@ std::vector<ImageResult> Session::run(const std::vector<float>& planes, int coun
               std::span(results).subspan(size_t(first), size_t(last - first)));
   }
   for (ImageResult& result : results) result.flops = result_flops(plan_->spec, size, result.blocks);
+  if (profiling_ && new_geometry_) log_profile(count, size);
   return results;
+}
+
+void Session::log_profile(int count, Size size) const {
+  if (log_level() < LogLevel::kVerbose) return;
+  log_verbose("{} of {}x{}, times of the first thread:", counted(count, "image"), size.height,
+              size.width);
+  for (const DescribedLayer& layer : described_layers(*plan_, profile_)) {
+    log_verbose("{}", line_of(layer, *plan_));
+  }
 }
 
 void Session::run_group(const float* planes, Results results) {
@@ -202,10 +215,13 @@ Split Session::split_of(int rows, const Layer& layer) const {
   constexpr int kLeastTiles = 4;
   const int threads = team_.size();
   const int most = std::max(rows / (kLeastTiles * plan_->table.tile_rows), 1);
-  for (int columns = 1; columns <= std::min(threads, layer.weights.panels()); ++columns) {
-    if (threads % columns == 0 && threads / columns <= most) return {threads / columns, columns};
+  if (threads <= most) return {threads, 1, threads == 1 ? "one thread" : "many rows"};
+  for (int columns = 2; columns <= std::min(threads, layer.weights.panels()); ++columns) {
+    if (threads % columns == 0 && threads / columns <= most) {
+      return {threads / columns, columns, "few rows"};
+    }
   }
-  return {threads, 1};
+  return {threads, 1, "few rows, but few columns too"};
 }
 
 kernels::RowProduct Session::product_of(const Layer& layer) const {
@@ -224,12 +240,12 @@ const void* Session::first_weights(int thread, const Layer& layer, Split split) 
   return layer.weights.panel(int(panels * part / split.column_parts));
 }
 
-void Session::note(int thread, int layer, int64_t rows, Split split, kernels::TapOrder order) {
+void Session::note(int thread, int layer, int64_t rows, Split split, kernels::TapChoice taps) {
   if (!profiling_ || thread != 0) return;
   LayerProfile& profile = profile_[size_t(layer)];
   profile.rows += rows;
   profile.split = split;
-  profile.order = order;
+  profile.taps = taps;
 }
 
 void Session::multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call,
@@ -242,7 +258,9 @@ void Session::multiply_alone(int thread, const Layer& layer, const kernels::RowP
 void Session::multiply(int thread, const Layer& layer, const kernels::RowProduct& call,
                        bool to_f32) {
   const Split split = split_of(call.rows, layer);
-  note(thread, layer.index, call.rows, split, kernels::tap_order(call, plan_->type));
+  if (profiling_) {
+    note(thread, layer.index, call.rows, split, kernels::tap_choice(call, plan_->type));
+  }
   const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
   const int64_t rows = call.rows, panels = call.last_panel;
   const int output_size = to_f32 ? 4 : operand_size();
@@ -412,7 +430,7 @@ void Session::run_bottleneck(int thread, int block, int number) {
   const Split split2 = split_of(int(active.size()), unit.conv2);
   conv1.next_weights = first_weights(thread, unit.conv2, split2);
   if (split1.column_parts == 1) {
-    note(thread, unit.conv1.index, conv1.rows, split1, kernels::TapOrder::kRegisters);
+    note(thread, unit.conv1.index, conv1.rows, split1, kernels::kOneTap);
     for_each_chunk(share_of(conv1.rows, thread), chunk_rows(channels * 4), [&](Share chunk) {
       {
         const Timer timer(*this, thread, unit.conv1.index);
@@ -454,9 +472,10 @@ void Session::run_bottleneck(int thread, int block, int number) {
     conv3.next_weights = first_weights(thread, next.conv1, split1);
   }
   if (split2.column_parts == 1) {
-    const auto order = kernels::tap_order(conv2, plan_->type);
-    note(thread, unit.conv2.index, conv2.rows, split2, order);
-    note(thread, unit.conv3->index, conv3.rows, split2, kernels::TapOrder::kRegisters);
+    if (profiling_) {
+      note(thread, unit.conv2.index, conv2.rows, split2, kernels::tap_choice(conv2, plan_->type));
+      note(thread, unit.conv3->index, conv3.rows, split2, kernels::kOneTap);
+    }
     conv2.output = scratch.narrow;
     conv3.input = scratch.narrow;
     for_each_chunk(share_of(conv2.rows, thread), chunk_rows(channels * 4), [&](Share chunk) {
@@ -589,7 +608,8 @@ void Session::run_head(int thread, Results results) {
   team_.meet();
   const int64_t panels = plan_->head.weights.panels();
   const Timer timer(*this, thread, plan_->head.index);
-  note(thread, plan_->head.index, grid.images, {1, team_.size()}, kernels::TapOrder::kRegisters);
+  const Split split{1, team_.size(), "a row for each image"};
+  note(thread, plan_->head.index, grid.images, split, kernels::kOneTap);
   kernels::RowProduct call = product_of(plan_->head);
   call.rows = 1;
   call.input_stride = channels;

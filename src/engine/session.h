@@ -12,23 +12,11 @@
 #include "base/thread_team.h"
 #include "engine/geometry.h"
 #include "engine/plan.h"
+#include "engine/profile.h"
 #include "halting/halting.h"
 #include "model/runner.h"
 
 namespace sact::engine {
-
-/// How threads share a product: each takes one of the parts of rows and one of the columns.
-struct Split {
-  int row_parts = 1, column_parts = 1;
-};
-
-/// What happened to one layer in the last run.
-struct LayerProfile {
-  double seconds = 0;  // of the first thread
-  int64_t rows = 0;    // of all threads
-  Split split;
-  kernels::TapOrder order = kernels::TapOrder::kRegisters;
-};
 
 class Session : public Runner {
  public:
@@ -40,7 +28,8 @@ class Session : public Runner {
   /// whatever their scores say; the scores are worked out all the same. Empty: no more.
   void prescribe_units(std::vector<std::vector<int32_t>> units) { prescribed_ = std::move(units); }
 
-  /// From now on every run keeps a profile of its layers, [index of the layer].
+  /// From now on every run keeps a profile of its layers, [index of the layer]; it is on from the
+  /// start where verbose messages are shown, and then the first run on images of a size tells it.
   void set_profiling(bool on) { profiling_ = on; }
   const std::vector<LayerProfile>& profile() const { return profile_; }
 
@@ -99,7 +88,8 @@ class Session : public Runner {
   void multiply(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
   /// All of a product, on the calling thread.
   void multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
-  void note(int thread, int layer, int64_t rows, Split split, kernels::TapOrder order);
+  void log_profile(int count, Size size) const;
+  void note(int thread, int layer, int64_t rows, Split split, kernels::TapChoice taps);
 
   void normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
                  void* output) const;
@@ -119,6 +109,7 @@ class Session : public Runner {
   std::vector<std::vector<int32_t>> prescribed_;
   int first_image_ = 0;  // of the group, in the batch
   bool profiling_ = false;
+  bool new_geometry_ = false;  // was met in the run under way
   std::vector<LayerProfile> profile_;
 
   Arena arena_{0};

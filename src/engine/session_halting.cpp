@@ -51,6 +51,10 @@ void Session::finish_scores(int thread, int block, const Score& score) {
   const int channels = plan_->spec.block_channels(block);
   Scratch& scratch = scratch_[size_t(thread)];
   const bool local = score.taps != nullptr;
+  const size_t rows = rows_.active().size() + (local ? rows_.rim().size() : 0);
+  note(thread, score.index, int64_t(rows), {team_.size(), 1, "one column"},
+       local ? kernels::TapChoice{kernels::TapOrder::kRegisters, "one sweep for all taps"}
+             : kernels::kOneTap);
   if (local) {  // halted neighbours of active positions count as they stand
     const Timer timer(*this, thread, score.index);
     const Share rim = share_of(int(rows_.rim().size()), thread);

@@ -27,7 +27,7 @@ struct Request {
   std::vector<Size> sizes;
   std::string device = "cpu";
   int threads = 0, batch = 32, workers = 0;
-  bool bf16 = false;   // on CUDA
+  bool bf16 = false;   // of LibTorch on CUDA; other runners are made with a precision
   bool alone = false;  // whatever processes the environment names
   /// Asked between batches; when it says true the work ends with sact::Interrupted.
   std::function<bool()> interrupted = {};

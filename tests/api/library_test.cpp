@@ -293,6 +293,21 @@ TEST_F(Library, MistakesAreErrorsOfOneLine) {
   expect_same(session.run_tensor(planes.data(), 1, 64, 64)[0], right);  // the session goes on
 }
 
+TEST_F(Library, BFloat16GivesNearlyTheSameLogits) {
+  ModelOptions half;
+  half.precision = Precision::kBFloat16;
+  const Image image = waves(64, 64, 5);
+  const Result right = Session(Model::load(path("plain"))).run(image);
+  const Result found = Session(Model::load(path("plain"), half)).run(image);
+  double error = 0, norm = 0;
+  for (size_t c = 0; c < 7; ++c) {
+    error += std::pow(found.logits()[c] - right.logits()[c], 2);
+    norm += std::pow(right.logits()[c], 2);
+  }
+  EXPECT_LT(std::sqrt(error / norm), 2e-2);
+  EXPECT_GT(error, 0) << "bfloat16 was not used";
+}
+
 TEST_F(Library, EveryInstructionSetGivesTheSameClasses) {
   ModelOptions scalar;
   scalar.isa = "scalar";

@@ -103,6 +103,23 @@ TEST_F(CliEval, PredictionsOfAllImagesAddUpToTheResult) {
   EXPECT_NEAR(json["flops"]["mean"].get<double>(), flops / 12, 1);
 }
 
+TEST_F(CliEval, BFloat16GivesNearlyTheSameScores) {
+  std::vector<std::vector<std::string>> rows[2];
+  for (const size_t i : {0, 1}) {
+    const std::string dtype = i == 0 ? "fp32" : "bf16";
+    const auto finished = evaluate({"--dtype", dtype, "--predictions", dtype + ".csv"});
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    rows[i] = csv(dtype + ".csv");
+    ASSERT_EQ(rows[i].size(), 51u);
+  }
+  int alike = 0;
+  for (size_t image = 1; image < 51; ++image) {
+    alike += std::abs(std::stod(rows[0][image][5]) - std::stod(rows[1][image][5])) < 0.02;
+  }
+  EXPECT_GE(alike, 45);  // a position that halts elsewhere changes more
+  EXPECT_NE(rows[0], rows[1]) << "bfloat16 was not used";
+}
+
 TEST_F(CliEval, ADamagedImageIsNamedAndTheOthersAreEvaluated) {
   write_photos();
   std::ofstream(directory_ / "photos/val/ring/damaged.jpg") << "\xff\xd8\xff\xe0 nothing more";
@@ -123,7 +140,10 @@ TEST_F(CliEval, MistakesGetOneLine) {
   expect_error({"eval", "m", "--data", "broken"}, 1, "none of the 1 image can be read");
   expect_error({"eval", "m", "--data", "synthetic", "--backend", "engine", "--device", "cuda"}, 1,
                "--device cuda");
-  expect_error({"eval", "m", "--data", "synthetic", "--bf16"}, 1, "--bf16");
+  expect_error({"eval", "m", "--data", "synthetic", "--backend", "torch", "--dtype", "bf16"}, 1,
+               "--dtype bf16");
+  expect_error({"predict", "m", "x.png", "--backend", "torch", "--dtype", "bf16"}, 1,
+               "--dtype bf16");
   for (const char* option : {"--csv", "--plot", "--predictions"}) {
     expect_error({"eval", "m", "--data", "synthetic", option, "no/such/file"}, 1, "no/such/file");
   }

@@ -71,6 +71,55 @@ TEST_F(CliPredict, WritesAPictureAndARowForEveryImage) {
   EXPECT_GT(io::read_image(directory_ / "maps/overview.png").width, 400);
 }
 
+TEST_F(CliPredict, BFloat16GivesNearlyTheSameLogits) {
+  make_model("plain", {});
+  std::vector<float> logits[2];
+  for (const size_t i : {0, 1}) {
+    const auto finished = predict(
+        {"plain", "photos", "--no-pictures", "--raw", "raw", "--dtype", i == 0 ? "fp32" : "bf16"});
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    const io::SafetensorsFile raw(directory_ / "raw");
+    logits[i] = io::float_values(*raw.find("logits"), "logits");
+  }
+  ASSERT_EQ(logits[0].size(), size_t(3 * 7));
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < logits[0].size(); ++i) {
+    error += std::pow(logits[1][i] - logits[0][i], 2);
+    norm += std::pow(logits[0][i], 2);
+  }
+  EXPECT_LT(std::sqrt(error / norm), 2e-2);
+  EXPECT_GT(error, 0) << "bfloat16 was not used";
+  EXPECT_EQ(predict({"plain", "photos", "--dtype", "fp16"}).status, 2);
+}
+
+TEST_F(CliPredict, VerboseSaysWhichKernelRanForEveryLayerAndWhy) {
+  const auto run = [&](const std::vector<std::string>& environment) {
+    const std::vector<std::string> arguments = {"predict",   "m", "photos",  "--no-pictures",
+                                                "--threads", "2", "--dtype", "bf16"};
+    return test::Running({SACT_PROGRAM, arguments, environment, directory_.path()}).wait();
+  };
+  const auto finished = run({"SACT_VERBOSE=1", "SACT_ISA=scalar"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const auto count = [&](const std::string& part) {
+    int found = 0;
+    for (size_t at = finished.err.find(part); at != std::string::npos;
+         at = finished.err.find(part, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  // Three images of one size: the first run tells.
+  EXPECT_EQ(count("1 image of 64x64"), 1) << finished.err;
+  EXPECT_EQ(count("stages.0.blocks.0.conv2: 256 rows, 9 x 4 to 4, scalar bf16, taps in registers "
+                  "(below 1 KiB a tap), threads 2 x 1 (rows x columns: many rows), "),
+            1)
+      << finished.err;
+  EXPECT_EQ(count("stages.0.blocks.0.halting: 256 rows, 9 x 16 to 1, scalar fp32, "), 1)
+      << finished.err;
+  EXPECT_EQ(count("head.fc: 1 rows, 32 to 7, scalar bf16, "), 1) << finished.err;
+  EXPECT_EQ(run({}).err, "");
+}
+
 TEST_F(CliPredict, JsonHasTheDocumentedKeys) {
   const auto finished = predict({"m", "photos/a.png", "--json", "--top", "3"});
   ASSERT_EQ(finished.status, 0) << finished.err;

@@ -16,10 +16,16 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "sact/types.h"
 
 namespace sact::kernels {
 
-enum class DataType { kFloat32, kBFloat16 };
+/// Of the operands of products.
+using DataType = Precision;
+
+constexpr const char* name_of(DataType type) {
+  return type == DataType::kFloat32 ? "fp32" : "bf16";
+}
 
 constexpr int element_size(DataType type) {
   return type == DataType::kFloat32 ? 4 : 2;
@@ -140,7 +146,16 @@ struct Table {
 /// only that have a neighbour there, so that nothing is multiplied with the border's zeros; the
 /// deeper a tap, the less the trips to memory cost.
 enum class TapOrder { kRegisters, kMemory };
-TapOrder tap_order(const RowProduct& product, DataType type);
+struct TapChoice {
+  TapOrder order = TapOrder::kRegisters;
+  const char* why = "";
+};
+TapChoice tap_choice(const RowProduct& product, DataType type);
+inline TapOrder tap_order(const RowProduct& product, DataType type) {
+  return tap_choice(product, type).order;
+}
+/// What a product of one tap gets, whatever else it is.
+inline constexpr TapChoice kOneTap = {TapOrder::kRegisters, "one tap"};
 
 /// The plainest form of every kernel, which the others are tested against.
 const Table& scalar_table();

@@ -1,0 +1,77 @@
+// The active set and what surrounds it, against a slow direct form.
+#include "engine/rows.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace sact::engine {
+namespace {
+
+/// Whether a position of the 3x3 window around a row, in the same image, is in the set.
+bool touches(const Grid& grid, const std::vector<bool>& set, int row) {
+  const int image = row / grid.positions(), position = row % grid.positions();
+  const int y = position / grid.size.width, x = position % grid.size.width;
+  for (int sy = y - 1; sy <= y + 1; ++sy) {
+    for (int sx = x - 1; sx <= x + 1; ++sx) {
+      if (sy < 0 || sy >= grid.size.height || sx < 0 || sx >= grid.size.width) continue;
+      if (set[size_t(image * grid.positions() + sy * grid.size.width + sx)]) return true;
+    }
+  }
+  return false;
+}
+
+void expect_lists(const ActiveRows& rows, const Grid& grid, const std::vector<bool>& set) {
+  RowList active, dilated, rim;
+  for (int row = 0; row < grid.rows(); ++row) {
+    if (set[size_t(row)]) active.push_back(row);
+    if (!touches(grid, set, row)) continue;
+    dilated.push_back(row);
+    if (!set[size_t(row)]) rim.push_back(row);
+  }
+  EXPECT_EQ(rows.active(), active);
+  EXPECT_EQ(rows.dilated(), dilated);
+  EXPECT_EQ(rows.rim(), rim);
+}
+
+TEST(ActiveRows, ShrinkingSetsHaveTheirDilationAndRim) {
+  ActiveRows rows;
+  rows.reserve(5 * 100);
+  const Grid grids[] = {{1, {7, 9}}, {3, {4, 5}}, {5, {1, 6}},
+                        {2, {6, 1}}, {4, {1, 1}}, {5, {10, 10}}};
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    for (const Grid& grid : grids) {
+      SCOPED_TRACE(testing::Message()
+                   << grid.images << " of " << grid.size.height << "x" << grid.size.width);
+      std::vector<bool> set(size_t(grid.rows()), true);
+      rows.start(grid);
+      expect_lists(rows, grid, set);
+      while (!rows.active().empty()) {
+        for (int32_t row : rows.active()) {
+          set[size_t(row)] = random.coin(0.6);
+          rows.keep(row, set[size_t(row)]);
+        }
+        rows.update();
+        expect_lists(rows, grid, set);
+      }
+    }
+  }
+}
+
+TEST(ActiveRows, ACornerTouchesFourPositionsAndNoOtherImage) {
+  const Grid grid{3, {4, 4}};
+  ActiveRows rows;
+  rows.reserve(grid.rows());
+  rows.start(grid);
+  const int32_t corner = 16 + 15;  // the last position of the second image
+  for (int32_t row = 0; row < grid.rows(); ++row) rows.keep(row, row == corner);
+  rows.update();
+  EXPECT_EQ(rows.active(), (RowList{corner}));
+  EXPECT_EQ(rows.dilated(), (RowList{corner - 5, corner - 4, corner - 1, corner}));
+  EXPECT_EQ(rows.rim(), (RowList{corner - 5, corner - 4, corner - 1}));
+}
+
+}  // namespace
+}  // namespace sact::engine
