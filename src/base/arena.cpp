@@ -5,11 +5,31 @@
 #include <algorithm>
 #include <new>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace sact {
 namespace {
 
 constexpr size_t kLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
+
+// The address sanitizer knows nothing of parts: it is told what none covers, and so that there is
+// something between two of them, they lie apart.
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t kGap = kLine;
+void forbid(const void* start, size_t bytes) {
+  __asan_poison_memory_region(start, bytes);
+}
+void allow(const void* start, size_t bytes) {
+  __asan_unpoison_memory_region(start, bytes);
+}
+#else
+constexpr size_t kGap = 0;
+void forbid(const void*, size_t) {}
+void allow(const void*, size_t) {}
+#endif
 
 size_t rounded_up(size_t bytes, size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -18,7 +38,10 @@ size_t rounded_up(size_t bytes, size_t unit) {
 }  // namespace
 
 Arena::~Arena() {
-  for (const Piece& piece : pieces_) ::munmap(piece.start, piece.bytes);
+  for (const Piece& piece : pieces_) {
+    allow(piece.start, piece.bytes);
+    ::munmap(piece.start, piece.bytes);
+  }
 }
 
 size_t Arena::bytes() const {
@@ -29,9 +52,9 @@ size_t Arena::bytes() const {
 
 std::byte* Arena::take_bytes(size_t bytes) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
-  bytes = rounded_up(std::max<size_t>(bytes, 1), kLine);
-  if (size_t(end_ - free_) < bytes) {
-    const size_t usable = rounded_up(std::max(bytes, piece_bytes_), kHugePage);
+  const size_t covered = rounded_up(std::max<size_t>(bytes, 1), kLine) + kGap;
+  if (size_t(end_ - free_) < covered) {
+    const size_t usable = rounded_up(std::max(covered, piece_bytes_), kHugePage);
     const size_t mapped = usable + kHugePage;  // room to begin at a huge page
     void* start = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -41,9 +64,11 @@ std::byte* Arena::take_bytes(size_t bytes) {
     end_ = free_ + usable;
     // Small pages do as well where this is refused.
     static_cast<void>(::madvise(free_, usable, MADV_HUGEPAGE));
+    forbid(free_, usable);
   }
   std::byte* part = free_;
-  free_ += bytes;
+  free_ += covered;
+  allow(part, bytes);
   return part;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace sact::engine {
 
@@ -12,7 +13,8 @@ Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
   const int side = pooled ? 7 : 3, stride = pooled ? 2 : 1;
   input = {images, side / 2, image};
   if (input.elements() > INT32_MAX) {
-    fail("{} images of {}x{} are too many for one batch", images, image.height, image.width);
+    fail("{} of {}x{} cannot be run at once: {} million pixels are the most; use smaller images",
+         counted(images, "image"), image.height, image.width, INT32_MAX / 3'000'000);
   }
   stem = {images, spec.stem_size(image)};
   first = {images, spec.block_size(0, image)};

@@ -155,9 +155,20 @@ ImageResult Session::empty_result() const {
   return result;
 }
 
+void Session::check_prescribed(int count, Size size) const {
+  if (prescribed_.empty()) return;
+  const ModelSpec& spec = plan_->spec;
+  SACT_ASSERT(prescribed_.size() == size_t(spec.blocks()));
+  for (int block = 0; block < spec.blocks(); ++block) {
+    SACT_ASSERT(int64_t(prescribed_[size_t(block)].size()) ==
+                count * spec.block_size(block, size).positions());
+  }
+}
+
 std::vector<ImageResult> Session::run(const std::vector<float>& planes, int count, Size size) {
   validate_image_size(size);
   SACT_ASSERT(count > 0 && int64_t(planes.size()) == 3 * count * size.positions());
+  check_prescribed(count, size);
   if (profiling_) profile_.assign(size_t(plan_->layers), {});
   new_geometry_ = false;
   std::vector<ImageResult> results(static_cast<size_t>(count));

@@ -56,6 +56,7 @@ class Session : public Runner {
   Needs needs() const;
   void take_memory(const Needs& needs);
   ImageResult empty_result() const;
+  void check_prescribed(int count, Size size) const;
   void run_group(const float* planes, std::span<ImageResult> results);
 
   // What every thread does; `thread` counts from 0.

@@ -8,6 +8,10 @@
 
 #include "base/random.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace sact {
 namespace {
 
@@ -75,6 +79,17 @@ TEST(Arena, MoreThanThereIsThrows) {
   EXPECT_EQ(arena.bytes(), 0u);
   *arena.take<int>(1) = 1;
 }
+
+#ifdef __SANITIZE_ADDRESS__
+TEST(Arena, TheAddressSanitizerSeesTheEndsOfParts) {
+  Arena arena(1 << 20);
+  for (int64_t bytes : {1, 8, 63, 64, 65, 1000}) {
+    const char* part = arena.take<char>(bytes);
+    EXPECT_FALSE(__asan_address_is_poisoned(part + bytes - 1)) << bytes;
+    EXPECT_TRUE(__asan_address_is_poisoned(part + bytes)) << bytes;
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace sact

@@ -73,5 +73,21 @@ TEST(ActiveRows, ACornerTouchesFourPositionsAndNoOtherImage) {
   EXPECT_EQ(rows.rim(), (RowList{corner - 5, corner - 4, corner - 1}));
 }
 
+TEST(Rows, WindowsOfStrideTwoStayInsideTheirImage) {
+  const Grid from{2, {5, 4}}, to{2, {3, 2}};
+  const RowList windows = neighbour_rows(from, to, 2), centres = strided_rows(from, to, 2);
+  ASSERT_EQ(windows.size(), size_t(to.rows()) * 9);
+  for (int32_t row = 0; row < to.rows(); ++row) {
+    EXPECT_EQ(windows[size_t(row) * 9 + 4], centres[size_t(row)]);
+    for (size_t tap = 0; tap < 9; ++tap) {
+      const int32_t found = windows[size_t(row) * 9 + tap];
+      EXPECT_TRUE(found == from.zero_row() || from.image_of(found) == to.image_of(row));
+    }
+  }
+  // The last position of the second image: its window ends below the image.
+  const RowList last(windows.end() - 9, windows.end());
+  EXPECT_EQ(last, (RowList{20 + 13, 20 + 14, 20 + 15, 20 + 17, 20 + 18, 20 + 19, 40, 40, 40}));
+}
+
 }  // namespace
 }  // namespace sact::engine

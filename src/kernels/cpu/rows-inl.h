@@ -184,10 +184,11 @@ struct Place {
   }
 };
 
-/// One vector of finished sums goes where it belongs.
+/// One vector of finished sums goes where it belongs, `column` elements from there.
 template <Ending kEnding, typename Out>
-HWY_INLINE void finish_vector(Vector sum, Vector remainder, Out* output, float* mean) {
+HWY_INLINE void finish_vector(Vector sum, Vector remainder, Out* output, float* mean, int column) {
   const Floats d;
+  output += column;
   if constexpr (kEnding == Ending::kStore) {
     store(sum, output);
   } else if constexpr (kEnding == Ending::kRelu) {
@@ -199,6 +200,7 @@ HWY_INLINE void finish_vector(Vector sum, Vector remainder, Out* output, float* 
     Vector before = hn::Zero(d);
     if constexpr (kStream || kFirst) before = hn::LoadU(d, output);
     if constexpr (kMean) {
+      mean += column;  // null for other endings
       const Vector start = kFirst ? before : hn::LoadU(d, mean);
       hn::StoreU(hn::MulAdd(remainder, sum, start), d, mean);
     }
@@ -211,8 +213,8 @@ template <Ending kEnding, typename Out>
 HWY_INLINE void finish_whole(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
   const Place<Out> place(p, i, panel);
   const Vector remainder = hn::Set(Floats(), place.remainder);
-  finish_vector<kEnding>(sum0, remainder, place.output, place.mean);
-  finish_vector<kEnding>(sum1, remainder, place.output + kLanes, place.mean + kLanes);
+  finish_vector<kEnding>(sum0, remainder, place.output, place.mean, 0);
+  finish_vector<kEnding>(sum1, remainder, place.output, place.mean, kLanes);
 }
 
 /// Of the last panel only the columns that there are; `sums` has whole panels.
@@ -228,8 +230,8 @@ HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int pane
     float mean[kPanel] = {};
     std::memcpy(output, place.output, columns * sizeof(Out));
     if (place.mean) std::memcpy(mean, place.mean, columns * sizeof(float));
-    finish_vector<kEnding>(hn::LoadU(d, sums), remainder, output, mean);
-    finish_vector<kEnding>(hn::LoadU(d, sums + kLanes), remainder, output + kLanes, mean + kLanes);
+    finish_vector<kEnding>(hn::LoadU(d, sums), remainder, output, mean, 0);
+    finish_vector<kEnding>(hn::LoadU(d, sums + kLanes), remainder, output, mean, kLanes);
     std::memcpy(place.output, output, columns * sizeof(Out));
     if (place.mean) std::memcpy(place.mean, mean, columns * sizeof(float));
   }
