@@ -30,10 +30,10 @@ struct Layer {
 /// A halting score before its sigmoid: taps and global with their norms folded in.
 struct Score {
   std::string name;
-  int index = 0;                        // among all layers of the plan
-  float* taps = nullptr;                // [9, C], null for ACT
-  std::array<float, 9> tap_shift = {};  // what a tap inside the image adds besides
-  std::vector<float> global;            // [C], times the mean over positions
+  int index = 0;                                            // among all layers of the plan
+  float* taps = nullptr;                                    // [9, C], null for ACT
+  std::array<float, kernels::kScoreStride> tap_shift = {};  // what a tap in the image adds besides
+  std::vector<float> global;                                // [C], times the mean over positions
   float shift = 0;
 };
 

@@ -116,10 +116,11 @@ void Session::take_memory(const Needs& now) {
   arena_ = Arena(0);  // before more is taken
   const int size = operand_size();
   const int64_t sums = needs.images * needs.channels;
-  Arena arena(size_t(3 * needs.stream * 4 + (3 * needs.operand + needs.input + sums) * size +
-                     needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
-                     team_.size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums)) +
-              (size_t{1} << 20));
+  Arena arena(
+      size_t(3 * needs.stream * 4 + (3 * needs.operand + needs.input + sums) * size +
+             needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
+             team_.size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 4 * needs.rows)) +
+      (size_t{1} << 20));
   for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(needs.stream);
   for (void** part : {&preactivated_, &hidden_, &narrow_}) {
     *part = arena.take<std::byte>(needs.operand * size);
@@ -128,7 +129,7 @@ void Session::take_memory(const Needs& now) {
   states_ = arena.take<HaltingState>(needs.rows);
   remainders_ = arena.take<float>(needs.rows);
   scores_ = arena.take<float>(needs.rows);
-  tap_values_ = arena.take<float>(needs.rows * kernels::kScoreStride);
+  tap_values_ = arena.take<float>((needs.rows + 1) * kernels::kScoreStride);
   head_input_ = arena.take<std::byte>(sums * size);
   for (Scratch& scratch : scratch_) {
     scratch.normalised = arena.take<float>(needs.chunk);
@@ -137,6 +138,7 @@ void Session::take_memory(const Needs& now) {
     scratch.halted = arena.take<double>(sums);
     scratch.active = arena.take<double>(sums);
     scratch.global = arena.take<double>(needs.images);
+    scratch.halting = arena.take<int32_t>(needs.rows);
   }
   arena_ = std::move(arena);
   rows_.reserve(int(needs.rows));
@@ -569,7 +571,7 @@ void Session::run_block(int thread, int block, Results results) {
       add_to_scores(thread, block, *units[0].score, share_of(grid.rows(), thread));
     }
     halt(thread, block, 0, results);
-    team_.meet();
+    if (!units[0].score) team_.meet();
   }
   for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
     if (spec.unit == UnitKind::kBottleneck) {
@@ -578,7 +580,7 @@ void Session::run_block(int thread, int block, Results results) {
       run_basic(thread, block, number);
     }
     if (adaptive) halt(thread, block, number, results);
-    team_.meet();
+    if (!units[size_t(number)].score) team_.meet();
   }
   if (adaptive) {
     if (thread == 0) std::swap(stream_, mean_);

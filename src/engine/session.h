@@ -76,7 +76,11 @@ class Session : public Runner {
   void finish_scores(int thread, int block, const Score& score);
   void average_scores(int block);
   void halt(int thread, int block, int number, Results results);
-  void finish_position(int thread, int block, int32_t row, Results results);
+  void finish_position(int block, int32_t row, Results results);
+  /// Calls work(image, rows, count) for parts of a list, each of one image and a few hundred rows.
+  template <typename Work>
+  void for_each_image_part(const Grid& grid, int channels, const int32_t* rows, int count,
+                           const Work& work) const;
 
   // Products.
   kernels::RowProduct product_of(const Layer& layer) const;
@@ -123,7 +127,7 @@ class Session : public Runner {
   ActiveRows rows_;
   HaltingState* states_ = nullptr;
   float *remainders_ = nullptr, *scores_ = nullptr;
-  float* tap_values_ = nullptr;   // [rows, kScoreStride]
+  float* tap_values_ = nullptr;   // [rows, kScoreStride], and a row of zeros
   std::vector<Map> tile_scores_;  // of one image, for every block, where tiles are averaged
   void* head_input_ = nullptr;    // [images, channels]: means over positions of the last block
 
@@ -133,6 +137,7 @@ class Session : public Runner {
     float* sums = nullptr;                          // [channels]
     double *halted = nullptr, *active = nullptr;    // [images, channels]: sums over positions
     double* global = nullptr;                       // [images]: its part of the global scores
+    int32_t* halting = nullptr;                     // [rows]: those that halt after this unit
   };
   std::vector<Scratch> scratch_;
 };

@@ -14,6 +14,24 @@ void Session::start_halting(int thread, int block) {
   std::fill_n(remainders_ + share.first, share.count(), HaltingState{}.remainder);
   std::fill_n(scratch_[size_t(thread)].halted, int64_t(grid.images) * channels, 0.0);
   std::fill_n(scratch_[size_t(thread)].active, int64_t(grid.images) * channels, 0.0);
+  if (thread == 0) {
+    std::fill_n(tap_values_ + int64_t(grid.zero_row()) * kernels::kScoreStride,
+                kernels::kScoreStride, 0.0f);
+  }
+}
+
+template <typename Work>
+void Session::for_each_image_part(const Grid& grid, int channels, const int32_t* rows, int count,
+                                  const Work& work) const {
+  for (int first = 0; first < count;) {
+    const int image = grid.image_of(rows[first]);
+    const int32_t end = (image + 1) * grid.positions();
+    const int most = std::min(count, first + chunk_rows(channels * 4));
+    int last = first;
+    while (last < most && rows[last] < end) ++last;
+    work(image, rows + first, last - first);
+    first = last;
+  }
 }
 
 /// What some of the active positions add: to the scores of their neighbours, and to the mean over
@@ -24,25 +42,20 @@ void Session::add_to_scores(int thread, int block, const Score& score, Share sha
   const int channels = plan_->spec.block_channels(block);
   const int64_t stride = row_stride(channels, 4);
   const Scratch& scratch = scratch_[size_t(thread)];
-  const RowList& rows = rows_.active();
-  // A few hundred rows of one image are summed in 32 bits, and such sums in 64.
-  for (int first = share.first; first < share.last;) {
-    const int image = grid.image_of(rows[size_t(first)]);
-    const int most = std::min(share.last, first + chunk_rows(channels * 4));
-    int last = first;
-    while (last < most && grid.image_of(rows[size_t(last)]) == image) ++last;
-    std::fill_n(scratch.sums, channels, 0.0f);
-    const int32_t* part = rows.data() + first;
-    if (score.taps) {
-      plan_->table.scores(
-          {last - first, stream_, stride, part, score.taps, channels, tap_values_, scratch.sums});
-    } else {
-      plan_->table.sum({last - first, stream_, stride, part, channels, scratch.sums});
-    }
-    double* sums = scratch.active + int64_t(image) * channels;
-    for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
-    first = last;
-  }
+  // A few hundred rows are summed in 32 bits, and such sums in 64.
+  for_each_image_part(
+      grid, channels, rows_.active().data() + share.first, share.count(),
+      [&](int image, const int32_t* rows, int count) {
+        std::fill_n(scratch.sums, channels, 0.0f);
+        if (score.taps) {
+          plan_->table.scores({count, stream_, stride, rows, score.taps, score.tap_shift.data(),
+                               channels, tap_values_, scratch.sums});
+        } else {
+          plan_->table.sum({count, stream_, stride, rows, channels, scratch.sums});
+        }
+        double* sums = scratch.active + int64_t(image) * channels;
+        for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
+      });
 }
 
 /// The scores of the active positions, once all have added what they add.
@@ -59,8 +72,8 @@ void Session::finish_scores(int thread, int block, const Score& score) {
     const Timer timer(*this, thread, score.index);
     const Share rim = share_of(int(rows_.rim().size()), thread);
     plan_->table.scores({rim.count(), stream_, row_stride(channels, 4),
-                         rows_.rim().data() + rim.first, score.taps, channels, tap_values_,
-                         nullptr});
+                         rows_.rim().data() + rim.first, score.taps, score.tap_shift.data(),
+                         channels, tap_values_, nullptr});
   }
   for (int image = 0; image < b.grid.images; ++image) {
     double sum = 0;
@@ -75,24 +88,22 @@ void Session::finish_scores(int thread, int block, const Score& score) {
   team_.meet();
   const Timer timer(*this, thread, score.index);
   const Share share = share_of(int(rows_.active().size()), thread);
-  const int32_t zero_row = b.grid.zero_row();
-  int image = -1;
+  int32_t image_end = 0;  // of the image that `global` is of
   float global = 0;
   for (int i = share.first; i < share.last; ++i) {
     const int32_t row = rows_.active()[size_t(i)];
-    if (b.grid.image_of(row) != image) {
-      image = b.grid.image_of(row);
+    if (row >= image_end) {
+      const int image = b.grid.image_of(row);
+      image_end = (image + 1) * b.grid.positions();
       double sum = score.shift;
       for (const Scratch& part : scratch_) sum += part.global[image];
       global = float(sum);
     }
     float total = global;
-    if (local) {
+    if (local) {  // the row outside of the image has zeros
       const int32_t* neighbours = b.neighbours.data() + int64_t(row) * 9;
       for (int tap = 0; tap < 9; ++tap) {
-        if (neighbours[tap] == zero_row) continue;
-        total += tap_values_[int64_t(neighbours[tap]) * kernels::kScoreStride + tap] +
-                 score.tap_shift[size_t(tap)];
+        total += tap_values_[int64_t(neighbours[tap]) * kernels::kScoreStride + tap];
       }
     }
     scores_[row] = 1.0f / (1.0f + std::exp(-total));
@@ -111,19 +122,16 @@ void Session::average_scores(int block) {
   }
 }
 
-/// A position halts: its state stays, in the output and in the sums over positions.
-void Session::finish_position(int thread, int block, int32_t row, Results results) {
+/// A position halts: its state stays, in the output and in the result.
+void Session::finish_position(int block, int32_t row, Results results) {
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
   const HaltingState& state = states_[row];
-  const float* x = stream_ + row * row_stride(channels, 4);
   const int image = grid.image_of(row);
   if (state.units == 1) {  // no residual was ever added to its mean
-    std::memcpy(mean_ + row * row_stride(channels, 4), x, size_t(channels) * sizeof(float));
+    const int64_t place = row * row_stride(channels, 4);
+    std::memcpy(mean_ + place, stream_ + place, size_t(channels) * sizeof(float));
   }
-  const bool last = state.units == plan_->spec.units[size_t(block)];
-  double* sums = scratch_[size_t(thread)].halted + int64_t(image) * channels;
-  for (int c = 0; c < channels && !last; ++c) sums[c] += x[c];
   BlockResult& result = results[size_t(image)].blocks[size_t(block)];
   const size_t position = size_t(row - image * grid.positions());
   result.ponder_cost.values[position] = state.ponder_cost;
@@ -144,6 +152,8 @@ void Session::halt(int thread, int block, int number, Results results) {
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const float threshold = halting_threshold(plan_->spec.epsilon);
   const Share share = share_of(int(rows_.active().size()), thread);
+  const Scratch& scratch = scratch_[size_t(thread)];
+  int halting = 0;
   for (int i = share.first; i < share.last; ++i) {
     const int32_t row = rows_.active()[size_t(i)];
     float score = unit.score ? scores_[row] : 1.0f;
@@ -155,9 +165,19 @@ void Session::halt(int thread, int block, int number, Results results) {
     halting_step(state, score, threshold);
     remainders_[row] = state.remainder;
     rows_.keep(row, state.active);
-    if (!state.active) finish_position(thread, block, row, results);
+    if (!state.active) scratch.halting[halting++] = row;
   }
+  for (int i = 0; i < halting; ++i) finish_position(block, scratch.halting[i], results);
   if (!unit.score) return;
+  // Their states stay in the sums over positions.
+  const int channels = plan_->spec.block_channels(block);
+  for_each_image_part(
+      grid, channels, scratch.halting, halting, [&](int image, const int32_t* rows, int count) {
+        std::fill_n(scratch.sums, channels, 0.0f);
+        plan_->table.sum({count, stream_, row_stride(channels, 4), rows, channels, scratch.sums});
+        double* sums = scratch.halted + int64_t(image) * channels;
+        for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
+      });
   team_.meet();
   if (thread == 0) rows_.update();
   team_.meet();

@@ -354,6 +354,7 @@ TEST(Kernels, ScoresAndSumsAndMaximaEqualTheScalarFormOnEveryInstructionSet) {
       const int count = random_int(random, 0, all), stride = channels + random_int(random, 0, 3);
       const auto input = random_values(random, size_t(all) * size_t(stride));
       const auto weights = random_values(random, kScoreTaps * size_t(channels));
+      const auto shifts = random_values(random, kScoreStride);
       const auto rows = shuffled(random, all);
       std::vector<float> values[2], sums[2], largest[2];
       std::vector<int32_t> neighbours;
@@ -367,8 +368,8 @@ TEST(Kernels, ScoresAndSumsAndMaximaEqualTheScalarFormOnEveryInstructionSet) {
         const Table& with = which == 0 ? scalar_table() : *table;
         values[which].assign(size_t(all) * kScoreStride, kCanary);
         sums[which].assign(size_t(channels) + 1, 2.0f);
-        with.scores({count, input.data(), stride, rows.data(), weights.data(), channels,
-                     values[which].data(), seed % 3 ? sums[which].data() : nullptr});
+        with.scores({count, input.data(), stride, rows.data(), weights.data(), shifts.data(),
+                     channels, values[which].data(), seed % 3 ? sums[which].data() : nullptr});
         with.sum({count, input.data(), stride, seed % 2 ? rows.data() : nullptr, channels,
                   sums[which].data()});
         largest[which].assign(size_t(count) * size_t(channels + 1), kCanary);

@@ -78,8 +78,9 @@ struct RowNorm {
   int channels = 0;
 };
 
-/// values[rows[i] * kScoreStride + tap] = input[rows[i]] . weights[tap]: what a position adds to
-/// the halting scores of its neighbours. And, if `sums` is not null, sums[c] += input[rows[i], c].
+/// values[rows[i] * kScoreStride + tap] = input[rows[i]] . weights[tap] + shifts[tap]: what a
+/// position adds to the halting scores of its neighbours. And, if `sums` is not null, sums[c] +=
+/// input[rows[i], c].
 constexpr int kScoreTaps = 9;
 constexpr int kScoreStride = 16;  // numbers from one row's values to the next; the rest is scratch
 struct RowScores {
@@ -88,6 +89,7 @@ struct RowScores {
   int64_t input_stride = 0;
   const int32_t* rows = nullptr;
   const float* weights = nullptr;  // [9, channels]
+  const float* shifts = nullptr;   // [kScoreStride]
   int channels = 0;
   float* values = nullptr;  // [all rows, kScoreStride]
   float* sums = nullptr;

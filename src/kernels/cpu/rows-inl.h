@@ -471,22 +471,25 @@ HWY_INLINE Vector folded(Vector a, Vector b) {
   return hn::Add(hn::ConcatEven(d, b, a), hn::ConcatOdd(d, b, a));
 }
 
-/// Writes the sum of the lanes of each of nine vectors; up to kScoreStride numbers are overwritten.
-HWY_INLINE void store_lane_sums(const Vector (&v)[kScoreTaps], float* to) {
+/// Writes the sum of the lanes of each of nine vectors, plus a shift; up to kScoreStride numbers
+/// are overwritten.
+HWY_INLINE void store_lane_sums(const Vector (&v)[kScoreTaps], const float* shifts, float* to) {
   const Floats d;
   if constexpr (kLanes == 16) {
     const Vector v01 = folded(v[0], v[1]), v23 = folded(v[2], v[3]), v45 = folded(v[4], v[5]);
     const Vector v67 = folded(v[6], v[7]), v88 = folded(v[8], v[8]);
     const Vector first = folded(folded(v01, v23), folded(v45, v67));
     const Vector last = folded(folded(v88, v88), folded(v88, v88));
-    hn::StoreU(folded(first, last), d, to);
+    hn::StoreU(hn::Add(folded(first, last), hn::LoadU(d, shifts)), d, to);
   } else if constexpr (kLanes == 8) {
-    hn::StoreU(folded(folded(folded(v[0], v[1]), folded(v[2], v[3])),
-                      folded(folded(v[4], v[5]), folded(v[6], v[7]))),
-               d, to);
-    to[8] = hn::GetLane(hn::SumOfLanes(d, v[8]));
+    const Vector sums = folded(folded(folded(v[0], v[1]), folded(v[2], v[3])),
+                               folded(folded(v[4], v[5]), folded(v[6], v[7])));
+    hn::StoreU(hn::Add(sums, hn::LoadU(d, shifts)), d, to);
+    to[8] = shifts[8] + hn::GetLane(hn::SumOfLanes(d, v[8]));
   } else {
-    for (int tap = 0; tap < kScoreTaps; ++tap) to[tap] = hn::GetLane(hn::SumOfLanes(d, v[tap]));
+    for (int tap = 0; tap < kScoreTaps; ++tap) {
+      to[tap] = shifts[tap] + hn::GetLane(hn::SumOfLanes(d, v[tap]));
+    }
   }
 }
 
@@ -522,7 +525,7 @@ HWY_INLINE void scores_of(const RowScores& s, const int32_t* rows) {
 #pragma GCC unroll 3
   for (int r = 0; r < kRows; ++r) {
     float* values = s.values + int64_t(rows[r]) * kScoreStride;
-    store_lane_sums(sums[r], values);
+    store_lane_sums(sums[r], s.shifts, values);
     for (int c = whole; c < s.channels; ++c) {
       if (s.sums) s.sums[c] += input[r][c];
       for (int tap = 0; tap < kScoreTaps; ++tap) {

@@ -99,7 +99,7 @@ void scores(const RowScores& s) {
   for (int i = 0; i < s.count; ++i) {
     const int64_t row = s.rows[i];
     for (int tap = 0; tap < kScoreTaps; ++tap) {
-      float sum = 0;
+      float sum = s.shifts[tap];
       for (int c = 0; c < s.channels; ++c) {
         sum += s.input[row * s.input_stride + c] * s.weights[tap * s.channels + c];
       }
