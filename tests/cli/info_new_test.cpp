@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <regex>
+#include <sstream>
 
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -369,9 +371,11 @@ TEST(CliHelp, EveryCommandHasExamplesAndEveryOptionIsInTheDocs) {
   std::ifstream file(SACT_SOURCE_DIR "/docs/commands.md");
   const std::string docs((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::regex option("--[a-z][a-z-]*");
-  for (const std::string command : {"new", "info", "predict", "train", "eval", "baseline", "table",
-                                    "export", "synth", "doctor"}) {
-    const auto help = run_sact({command, "--help"});
+  for (const std::string command :
+       {"new", "info", "predict", "train", "eval", "baseline", "table", "export", "synth",
+        "saliency", "saliency eval", "saliency map", "saliency center", "doctor"}) {
+    std::istringstream words(command + " --help");
+    const auto help = run_sact({std::istream_iterator<std::string>(words), {}});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
     const size_t start = docs.find("## sact " + command + "\n");
