@@ -62,7 +62,7 @@ struct EvalOptions {
 struct MapOptions {
   CommonOptions common;
   CenterOptions center;
-  saliency::PostProcess settings;
+  saliency::PostProcess settings = {5, 2};  // found on CAT2000, see docs/saliency.md
   std::string model, fixations, variable = "fixLocs", out = "saliency-maps", backend;
   std::vector<std::string> images;
   int side = 180;
@@ -448,11 +448,13 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
                    "Standard deviations of the blur to choose from, in positions of the map; "
                    "several are tried on the first half of every category")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(kSigma)
       ->capture_default_str();
   command
       ->add_option("--center-weight", options->weights, "Weights of the centre map to choose from")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   add_backend_option(*command, options->backend);
@@ -503,7 +505,7 @@ void declare_map(CLI::App& parent, Action& action) {
   set_examples(*command,
                "  sact saliency map m.safetensors photos/ --out maps\n"
                "  sact saliency map m.safetensors cat2000/Stimuli/Action/001.jpg \\\n"
-               "       --fixations cat2000/FIXATIONLOCS/Action/001.mat --blur 5 --center-weight 1");
+               "       --fixations cat2000/FIXATIONLOCS/Action/001.mat --blur 3 --center-weight 1");
   command->callback([options, &action] { action = [options] { return run_map(*options); }; });
 }
 
