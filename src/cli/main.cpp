@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   declare_table(app, action);
   declare_export(app, action);
   declare_synth(app, action);
+  declare_saliency(app, action);
   declare_doctor(app, action);
 
   try {

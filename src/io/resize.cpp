@@ -124,4 +124,33 @@ Image resized(const Image& image, Size size) {
   return out;
 }
 
+Map resized(const Map& map, Size size) {
+  SACT_ASSERT(map.width > 0 && map.height > 0 && size.width > 0 && size.height > 0);
+  if (size == Size{map.height, map.width}) return map;
+  const auto columns = bilinear_taps(map.width, size.width);
+  Map wide(map.height, size.width);
+  for (int y = 0; y < map.height; ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      const Taps& taps = columns[size_t(x)];
+      float sum = 0;
+      for (size_t k = 0; k < taps.weights.size(); ++k) {
+        sum += taps.weights[k] * map.at(y, taps.first + int(k));
+      }
+      wide.at(y, x) = sum;
+    }
+  }
+  Map out(size.height, size.width);
+  const auto rows = bilinear_taps(map.height, size.height);
+  for (int y = 0; y < size.height; ++y) {
+    const Taps& taps = rows[size_t(y)];
+    float* target = &out.at(y, 0);
+    for (size_t k = 0; k < taps.weights.size(); ++k) {
+      const float* source = &wide.values[size_t(taps.first + int(k)) * size_t(size.width)];
+      const float weight = taps.weights[k];
+      for (int x = 0; x < size.width; ++x) target[x] += weight * source[x];
+    }
+  }
+  return out;
+}
+
 }  // namespace sact::io

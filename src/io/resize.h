@@ -5,6 +5,7 @@
 
 #include "base/size.h"
 #include "io/image.h"
+#include "sact/types.h"
 
 namespace sact::io {
 
@@ -32,5 +33,8 @@ std::vector<float> resize(const Image& image, const Crop& crop, Size size);
 
 /// The whole image at another size, in the same way.
 Image resized(const Image& image, Size size);
+
+/// A map at another size, in the same way.
+Map resized(const Map& map, Size size);
 
 }  // namespace sact::io

@@ -104,5 +104,17 @@ TEST(Resized, ExtremeShapesWork) {
   EXPECT_EQ(resized(grey_image(1, 1, {170}), {50, 40}).rgb, std::vector<uint8_t>(6000, 170));
 }
 
+TEST(Resize, MapsAreResizedLikePictures) {
+  const Image image = grey_image(4, 3, {7, 14, 21, 28, 90, 4, 250, 3, 17, 60, 61, 200});
+  Map map(3, 4);
+  for (size_t i = 0; i < map.values.size(); ++i) map.values[i] = float(image.rgb[3 * i]);
+  for (const Size size : {Size{2, 3}, Size{9, 11}, Size{3, 4}, Size{1, 30}}) {
+    const std::vector<float> planes = resize(image, whole(image), size);
+    const Map out = resized(map, size);
+    ASSERT_EQ(out.values.size(), size_t(size.positions()));
+    for (size_t i = 0; i < out.values.size(); ++i) EXPECT_NEAR(out.values[i], planes[i], 1e-3);
+  }
+}
+
 }  // namespace
 }  // namespace sact::io

@@ -1,0 +1,195 @@
+#include "saliency/evaluate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "base/thread_team.h"
+#include "base/threads.h"
+#include "io/resize.h"
+#include "model/flops.h"
+#include "model/preprocess.h"
+#include "saliency/metrics.h"
+
+namespace sact::saliency {
+namespace {
+
+void check_interruption(const Work& work) {
+  if (work.interrupted && work.interrupted()) throw Interrupted("the evaluation was interrupted");
+}
+
+/// Calls job(i) once for each i of [0, count) on all threads. An exception ends the work; of
+/// several that of the lowest i is thrown, so that an error is the same every time.
+template <typename Job>
+void share_out(size_t count, const Work& work, Progress& progress, const Job& job) {
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  size_t failed = count;
+  std::exception_ptr error;
+  ThreadTeam team(int(std::clamp<size_t>(count, 1, size_t(thread_count(work.threads)))));
+  team.run(team.size(), [&](int) {
+    for (size_t i = next++; i < count; i = next++) {
+      try {
+        check_interruption(work);
+        job(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (i < failed) {
+          failed = i;
+          error = std::current_exception();
+        }
+        next = count;
+        return;
+      }
+      const std::lock_guard lock(mutex);
+      progress.advance();
+    }
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+/// Fixations were recorded on an image of the same shape, or the pair is wrong.
+void check_shapes(const io::Image& image, const Fixations& fixations, const Item& item) {
+  constexpr double kTolerance = 0.02;
+  const double image_aspect = double(image.width) / image.height;
+  const double map_aspect = double(fixations.size.width) / fixations.size.height;
+  if (std::abs(image_aspect / map_aspect - 1) > kTolerance) {
+    fail("{}: has {} x {} pixels, but its fixation map {} has {} x {}; both must have one shape",
+         item.image.string(), image.width, image.height, item.fixations.string(),
+         fixations.size.width, fixations.size.height);
+  }
+}
+
+/// Fixations of ten other images in one map; nothing where there is no other.
+Fixations others_of(size_t image, const std::vector<Fixations>& all, uint64_t seed) {
+  constexpr size_t kOthers = 10;
+  std::vector<const Fixations*> pool;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i != image) pool.push_back(&all[i]);
+  }
+  Random random = Random::derived(seed, image);
+  const size_t count = std::min(kOthers, pool.size());
+  for (size_t i = 0; i < count; ++i) {
+    std::swap(pool[i], pool[i + size_t(random.below(int64_t(pool.size() - i)))]);
+  }
+  pool.resize(count);
+  return joined(pool, all[image].size);
+}
+
+/// What an image's maps are measured by.
+struct Truth {
+  const Fixations& fixations;
+  Map density;
+  Fixations others;
+  Sampling sampling;
+  bool jitter;
+};
+
+Scores scores_of(const Map& map, const Truth& truth) {
+  Scores scores;
+  scores[kAucJudd] =
+      auc_judd(truth.jitter ? jittered(map, truth.sampling.seed) : map, truth.fixations);
+  scores[kNss] = nss(map, truth.fixations);
+  scores[kCc] = correlation(map, truth.density);
+  scores[kSim] = similarity(map, truth.density);
+  scores[kKl] = kl_divergence(map, truth.density);
+  scores[kAucBorji] = auc_borji(map, truth.fixations, truth.sampling);
+  scores[kShuffledAuc] = truth.others.pixels.empty()
+                             ? std::numeric_limits<double>::quiet_NaN()
+                             : auc_shuffled(map, truth.fixations, truth.others, truth.sampling);
+  return scores;
+}
+
+}  // namespace
+
+std::vector<Fixations> load_fixations(const std::vector<Item>& items, const std::string& variable,
+                                      const Work& work) {
+  std::vector<Fixations> fixations(items.size());
+  Progress progress("reading fixations", int64_t(items.size()), "images");
+  share_out(items.size(), work, progress,
+            [&](size_t i) { fixations[i] = read_fixations(items[i].fixations, variable); });
+  return fixations;
+}
+
+void check_halting(const ModelSpec& spec, const std::string& name) {
+  if (spec.halting == Halting::kSact) return;
+  fail(
+      "{}: has halting '{}', which spends the same everywhere in an image; a network with 'sact' "
+      "is needed here",
+      name, name_of(spec.halting));
+}
+
+PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
+                       const std::vector<Fixations>& fixations, Size size, const Work& work) {
+  constexpr size_t kBatch = 8;
+  const size_t values = size_t(3 * size.positions());
+  PonderMaps result;
+  Progress progress("running the network", int64_t(items.size()), "images");
+  for (size_t first = 0; first < items.size(); first += kBatch) {
+    const size_t count = std::min(kBatch, items.size() - first);
+    std::vector<float> planes(count * values);
+    share_out(count, work, progress, [&](size_t i) {
+      const Item& item = items[first + i];
+      const io::Image image = io::read_image(item.image);
+      check_shapes(image, fixations[first + i], item);
+      const std::vector<float> input = network_input(image, io::whole(image), size, spec.input);
+      std::copy(input.begin(), input.end(), planes.begin() + long(i * values));
+    });
+    const std::vector<ImageResult> images = runner.run(planes, int(count), size);
+    for (size_t i = 0; i < count; ++i) {
+      check_finite(images[i], items[first + i].image.string());
+      result.maps.push_back(ponder_cost_map(images[i]));
+      result.flops += double(images[i].flops);
+      result.dense_flops += double(dense_flops(spec, size));
+    }
+  }
+  return result;
+}
+
+std::vector<double> search(const std::vector<Map>& ponder_cost,
+                           const std::vector<Fixations>& fixations, const Map& center,
+                           const std::vector<PostProcess>& settings, const Work& work) {
+  std::vector<std::vector<double>> scores(ponder_cost.size());
+  Progress progress("searching blur and centre weight", int64_t(ponder_cost.size()), "images");
+  share_out(ponder_cost.size(), work, progress, [&](size_t i) {
+    for (const PostProcess& setting : settings) {
+      const Map map = saliency_map(ponder_cost[i], center, setting);
+      scores[i].push_back(auc_judd(io::resized(map, fixations[i].size), fixations[i]));
+    }
+  });
+  std::vector<double> means(settings.size());
+  for (const std::vector<double>& image : scores) {
+    for (size_t k = 0; k < means.size(); ++k) means[k] += image[k] / double(scores.size());
+  }
+  return means;
+}
+
+std::vector<std::vector<Scores>> score(const std::vector<MapOf>& predictors,
+                                       const std::vector<Fixations>& fixations,
+                                       const ScoreOptions& options, const Work& work) {
+  std::vector<std::vector<Scores>> all(predictors.size(), std::vector<Scores>(fixations.size()));
+  Progress progress("scoring", int64_t(fixations.size()), "images");
+  share_out(fixations.size(), work, progress, [&](size_t i) {
+    const Size size = fixations[i].size;
+    const double sigma =
+        options.density_sigma > 0 ? options.density_sigma : kOneDegree * size.width;
+    const Truth truth{fixations[i],
+                      density(fixations[i], sigma),
+                      others_of(i, fixations, options.seed),
+                      {.seed = Random::derived(options.seed, i).bits()},
+                      options.jitter};
+    for (size_t k = 0; k < predictors.size(); ++k) {
+      all[k][i] = scores_of(io::resized(predictors[k](i), size), truth);
+    }
+  });
+  return all;
+}
+
+}  // namespace sact::saliency

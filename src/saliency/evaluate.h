@@ -1,0 +1,59 @@
+// Saliency over a data set: reading, running the network, searching the settings, scoring.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/size.h"
+#include "model/runner.h"
+#include "saliency/dataset.h"
+#include "saliency/fixations.h"
+#include "saliency/postprocess.h"
+#include "saliency/summary.h"
+
+namespace sact::saliency {
+
+/// How the work is done. Results do not depend on it.
+struct Work {
+  int threads = 0;                         // 0: all
+  std::function<bool()> interrupted = {};  // asked now and then; true gives the work up
+};
+
+std::vector<Fixations> load_fixations(const std::vector<Item>& items, const std::string& variable,
+                                      const Work& work);
+
+/// The ponder cost maps of images, and the work that they took.
+struct PonderMaps {
+  std::vector<Map> maps;
+  double flops = 0, dense_flops = 0;
+};
+
+/// The ponder cost map of a whole image at `size`. Throws sact::Error for a network that spends the
+/// same everywhere.
+void check_halting(const ModelSpec& spec, const std::string& name);
+PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
+                       const std::vector<Fixations>& fixations, Size size, const Work& work);
+
+/// The mean AUC-Judd of each setting. `center` has the size of the maps.
+std::vector<double> search(const std::vector<Map>& ponder_cost,
+                           const std::vector<Fixations>& fixations, const Map& center,
+                           const std::vector<PostProcess>& settings, const Work& work);
+
+struct ScoreOptions {
+  double density_sigma = 0;  // pixels of the fixation map; 0: kOneDegree
+  uint64_t seed = 0;         // of AUC-Borji, shuffled AUC and jitter
+  bool jitter = false;       // for AUC-Judd
+};
+
+/// The saliency map of an image, at any size.
+using MapOf = std::function<Map(size_t image)>;
+
+/// Scores of each predictor for all images. The other images of shuffled AUC are ten of these,
+/// drawn for each image; it is NaN for a single image.
+std::vector<std::vector<Scores>> score(const std::vector<MapOf>& predictors,
+                                       const std::vector<Fixations>& fixations,
+                                       const ScoreOptions& options, const Work& work);
+
+}  // namespace sact::saliency

@@ -1,0 +1,62 @@
+#include "saliency/fixations.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "io/image.h"
+#include "io/mat.h"
+#include "saliency/postprocess.h"
+
+namespace sact::saliency {
+namespace {
+
+Map map_of(const io::Image& image) {
+  Map map(image.height, image.width);
+  for (size_t i = 0; i < map.values.size(); ++i) {
+    const uint8_t* pixel = &image.rgb[3 * i];
+    map.values[i] = pixel[0] || pixel[1] || pixel[2] ? 1.0f : 0.0f;
+  }
+  return map;
+}
+
+}  // namespace
+
+Fixations fixations_of(const Map& map, const std::string& name) {
+  Fixations fixations{{map.height, map.width}, {}};
+  for (size_t i = 0; i < map.values.size(); ++i) {
+    if (map.values[i] != 0) fixations.pixels.push_back(uint32_t(i));
+  }
+  if (fixations.pixels.empty()) fail("{}: no pixel is fixated; leave this image out", name);
+  if (fixations.pixels.size() == map.values.size()) {
+    fail("{}: every pixel is fixated; a fixation map has 0 where nobody looked", name);
+  }
+  return fixations;
+}
+
+Fixations read_fixations(const std::filesystem::path& path, const std::string& variable) {
+  const Map map =
+      path.extension() == ".mat" ? io::read_mat(path, variable) : map_of(io::read_image(path));
+  return fixations_of(map, path.string());
+}
+
+Fixations joined(std::span<const Fixations* const> maps, Size size) {
+  Fixations all{size, {}};
+  for (const Fixations* map : maps) {
+    for (const uint32_t pixel : map->pixels) {
+      const int64_t y = pixel / map->size.width, x = pixel % map->size.width;
+      all.pixels.push_back(uint32_t(y * size.height / map->size.height * size.width +
+                                    x * size.width / map->size.width));
+    }
+  }
+  std::sort(all.pixels.begin(), all.pixels.end());
+  all.pixels.erase(std::unique(all.pixels.begin(), all.pixels.end()), all.pixels.end());
+  return all;
+}
+
+Map density(const Fixations& fixations, double sigma) {
+  Map map(fixations.size.height, fixations.size.width);
+  for (const uint32_t pixel : fixations.pixels) map.values[pixel] = 1;
+  return gaussian_blur(map, sigma);
+}
+
+}  // namespace sact::saliency

@@ -1,0 +1,181 @@
+// Reading MATLAB files, right and damaged ones.
+#include "io/mat.h"
+
+#include <fstream>
+#include <span>
+#include <thread>
+
+#include "base/file.h"
+#include "base/random.h"
+#include "support/errors.h"
+#include "support/mat_samples.h"
+#include "support/temporary.h"
+
+namespace sact::io {
+namespace {
+
+using test::error_of;
+using test::MatKind;
+using test::write_mat;
+using test::write_mat_file;
+using test::write_variable;
+
+Map sample(int height, int width) {
+  Map map(height, width);
+  for (size_t i = 0; i < map.values.size(); ++i) map.values[i] = float(i * 7 % 120);
+  return map;
+}
+
+const MatKind kKinds[] = {{MAT_FT_MAT5, MAT_COMPRESSION_NONE},
+                          {MAT_FT_MAT5, MAT_COMPRESSION_ZLIB},
+                          {MAT_FT_MAT73, MAT_COMPRESSION_NONE},
+                          {MAT_FT_MAT73, MAT_COMPRESSION_ZLIB}};
+
+void expect_same(const Map& read, const Map& written) {
+  EXPECT_EQ(read.height, written.height);
+  EXPECT_EQ(read.width, written.width);
+  EXPECT_EQ(read.values, written.values);
+}
+
+/// Without syncing to the disk, for files by the hundred.
+void write_bytes(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+}
+
+class Mat : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return directory_ / name; }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(Mat, MatricesOfEveryFormatAndTypeAreRead) {
+  const Map map = sample(5, 9);
+  for (const MatKind& kind : kKinds) {
+    SCOPED_TRACE(testing::Message() << "version " << kind.version << " " << kind.compression);
+    write_mat<uint8_t>(path("a.mat"), "values", map, kind);
+    expect_same(read_mat(path("a.mat"), "values"), map);
+    write_mat<double>(path("a.mat"), "values", map, kind);
+    expect_same(read_mat(path("a.mat"), "values"), map);
+    write_mat<float>(path("a.mat"), "values", map, kind);
+    expect_same(read_mat(path("a.mat"), "values"), map);
+    write_mat<int16_t>(path("a.mat"), "values", map, kind);
+    expect_same(read_mat(path("a.mat"), "values"), map);
+  }
+}
+
+TEST_F(Mat, TheVariableIsFoundAmongOthers) {
+  for (const MatKind& kind : kKinds) {
+    write_mat_file(path("a.mat"), kind.version, [&](mat_t* file) {
+      write_variable<double>(file, "first", {1, 1}, {4}, kind.compression);
+      write_variable<double>(file, "second", {1, 2}, {5, 6}, kind.compression);
+    });
+    EXPECT_EQ(read_mat(path("a.mat"), "second").values, std::vector<float>({5, 6}));
+    const std::string message = error_of([&] { read_mat(path("a.mat"), "fixLocs"); });
+    EXPECT_NE(message.find("no variable 'fixLocs'; it has 'first', 'second'"), std::string::npos)
+        << message;
+  }
+}
+
+TEST_F(Mat, OtherVariablesAreRefused) {
+  write_mat_file(path("a.mat"), MAT_FT_MAT5, [](mat_t* file) {
+    write_variable<double>(file, "cube", {1, 2, 2}, {1, 2, 3, 4}, MAT_COMPRESSION_NONE);
+    write_variable<double>(file, "none", {0, 3}, {}, MAT_COMPRESSION_NONE);
+    size_t dims[2] = {1, 2};
+    char text[] = "ab";
+    matvar_t* letters = Mat_VarCreate("letters", MAT_C_CHAR, MAT_T_UINT8, 2, dims, text, 0);
+    Mat_VarWrite(file, letters, MAT_COMPRESSION_NONE);
+    Mat_VarFree(letters);
+    const char* fields[] = {"x", nullptr};
+    size_t one[2] = {1, 1};
+    matvar_t* structure = Mat_VarCreateStruct2("structure", 2, one, fields);
+    Mat_VarWrite(file, structure, MAT_COMPRESSION_NONE);
+    Mat_VarFree(structure);
+    double real[2] = {1, 2}, imaginary[2] = {3, 4};
+    mat_complex_split_t parts{real, imaginary};
+    matvar_t* complex =
+        Mat_VarCreate("complex", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, dims, &parts, MAT_F_COMPLEX);
+    Mat_VarWrite(file, complex, MAT_COMPRESSION_NONE);
+    Mat_VarFree(complex);
+  });
+  const auto expect = [&](const std::string& variable, const std::string& part) {
+    const std::string message = error_of([&] { read_mat(path("a.mat"), variable); });
+    EXPECT_NE(message.find("'" + variable + "' " + part), std::string::npos) << message;
+  };
+  expect("cube", "has 3 dimensions");
+  expect("none", "is empty (0 x 3)");
+  expect("letters", "is text");
+  expect("structure", "is a structure");
+  expect("complex", "is a complex array");
+}
+
+TEST_F(Mat, OtherFilesAreRefused) {
+  std::ofstream(path("text.mat")) << std::string(1000, 'x');
+  std::ofstream(path("empty.mat"));
+  for (const char* name : {"text.mat", "empty.mat"}) {
+    const std::string message = error_of([&] { read_mat(path(name), "a"); });
+    EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+  EXPECT_NE(error_of([&] { read_mat(path("text.mat"), "a"); }).find("MATLAB 5 or 7.3"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { read_mat(path("none.mat"), "a"); }).find("none.mat"), std::string::npos);
+}
+
+TEST_F(Mat, ATruncatedFileIsRefusedWhereverItEnds) {
+  for (const MatKind& kind : kKinds) {
+    write_mat<double>(path("whole.mat"), "values", sample(12, 17), kind);
+    const std::vector<std::byte> bytes = read_file(path("whole.mat"), 1 << 20);
+    const size_t step = kind.version == MAT_FT_MAT5 ? 3 : 199;
+    // An HDF5 file may have unused bytes at its end.
+    const size_t used = kind.version == MAT_FT_MAT5 ? bytes.size() : bytes.size() * 3 / 4;
+    for (size_t length = 0; length < used; length += step) {
+      write_bytes(path("cut.mat"), std::span(bytes).first(length));
+      SCOPED_TRACE(testing::Message() << "version " << kind.version << " cut to " << length);
+      EXPECT_NE(error_of([&] { read_mat(path("cut.mat"), "values"); }).find("cut.mat"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST_F(Mat, DamageGivesAnErrorOrAMatrix) {
+  for (const MatKind& kind : kKinds) {
+    write_mat<double>(path("whole.mat"), "values", sample(6, 5), kind);
+    const std::vector<std::byte> whole = read_file(path("whole.mat"), 1 << 20);
+    const uint64_t seeds = kind.version == MAT_FT_MAT5 ? 150 : 30;  // HDF5 is slow
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+      SCOPED_TRACE(seed);
+      Random random(seed);
+      std::vector<std::byte> bytes = whole;
+      for (int i = 0; i < 3; ++i) {
+        bytes[size_t(random.below(int64_t(bytes.size())))] = std::byte(random.below(256));
+      }
+      write_bytes(path("damaged.mat"), bytes);
+      try {
+        EXPECT_FALSE(read_mat(path("damaged.mat"), "values").values.empty());
+      } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_F(Mat, ThreadsMayReadAtTheSameTime) {
+  const Map map = sample(40, 30);
+  write_mat<uint8_t>(path("5.mat"), "values", map);
+  write_mat<uint8_t>(path("73.mat"), "values", map, {MAT_FT_MAT73, MAT_COMPRESSION_ZLIB});
+  std::vector<std::thread> threads;
+  std::vector<int> same(4);
+  for (size_t t = 0; t < same.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        same[t] += read_mat(path(t % 2 ? "5.mat" : "73.mat"), "values").values == map.values;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(same, std::vector<int>(4, 20));
+}
+
+}  // namespace
+}  // namespace sact::io
