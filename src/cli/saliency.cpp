@@ -54,7 +54,8 @@ struct ScoringOptions {
 
 struct EvalOptions {
   ScoringOptions scoring;
-  std::string model, size = "180x320", backend;
+  std::string model, size = "180x320";
+  BackendOptions backend;
   std::vector<double> blurs = {1, 2, 3, 5, 7, 10, 15, 20};
   std::vector<double> weights = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5};
 };
@@ -63,7 +64,8 @@ struct MapOptions {
   CommonOptions common;
   CenterOptions center;
   saliency::PostProcess settings = {5, 2};  // found on CAT2000, see docs/saliency.md
-  std::string model, fixations, variable = "fixLocs", out = "saliency-maps", backend;
+  std::string model, fixations, variable = "fixLocs", out = "saliency-maps";
+  BackendOptions backend;
   std::vector<std::string> images;
   int side = 180;
   double temperature = 0.2, density_sigma = 0;
@@ -240,7 +242,8 @@ int run_eval(const EvalOptions& options) {
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   saliency::check_halting(model.spec(), options.model);
   const saliency::Work work = interruptible_work(common);
-  const std::unique_ptr<Runner> runner = make_runner(model, common, backend);
+  const std::unique_ptr<Runner> runner =
+      make_runner(model, common, backend, precision_from_name(options.backend.dtype));
   const Network network{*runner, model.spec(), size, work};
 
   saliency::PonderMaps searched, reported;
@@ -332,7 +335,8 @@ int run_map(const MapOptions& options) {
   }
   check_inputs_stay(inputs, outputs);
   make_directories(options.out);
-  const std::unique_ptr<Runner> runner = make_runner(model, options.common, backend);
+  const std::unique_ptr<Runner> runner =
+      make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
   io::Json images = io::Json::array();
   int failed = 0;
   Progress progress("drawing", int64_t(inputs.size()), "images");
@@ -457,7 +461,7 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
       ->allow_extra_args(false)
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  add_backend_option(*command, options->backend);
+  add_backend_options(*command, options->backend);
   add_common_options(*command, options->scoring.common);
   set_examples(*command,
                "  sact saliency eval m.safetensors --data cat2000 --center cat2000/center.mat\n"
@@ -500,7 +504,7 @@ void declare_map(CLI::App& parent, Action& action) {
                    "Of the softmax through which the map is shown")
       ->check(CLI::Range(0.001, 1000.0))
       ->capture_default_str();
-  add_backend_option(*command, options->backend);
+  add_backend_options(*command, options->backend);
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact saliency map m.safetensors photos/ --out maps\n"
