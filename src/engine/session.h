@@ -67,6 +67,9 @@ class Session : public Runner {
   void run_block(int thread, int block, Results results);
   void run_first_unit(int thread, int block);
   void run_bottleneck(int thread, int block, int number);
+  void run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1, Split split);
+  void run_conv2_and_conv3(int thread, int block, const Unit& unit, kernels::RowProduct conv2,
+                           kernels::RowProduct conv3, Split split);
   void run_basic(int thread, int block, int number);
   void run_head(int thread, Results results);
 
@@ -84,6 +87,8 @@ class Session : public Runner {
 
   // Products.
   kernels::RowProduct product_of(const Layer& layer) const;
+  kernels::RowProduct window_product(const Layer& layer, int block, const void* input,
+                                     const RowList& rows) const;
   /// Takes a product as the residual of a unit.
   void set_residual(kernels::RowProduct& call, int block, int number) const;
   Split split_of(int rows, const Layer& layer) const;
