@@ -437,13 +437,13 @@ void declare_bench(CLI::App& app, Action& action) {
       ->add_option("--density", options->densities,
                    "Shares of positions that go through all units; the others stop after one")
       ->delimiter(',')
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_between(0, 1))
       ->capture_default_str();
   command->add_option("--rounds", options->rounds, "How often everything takes its turn")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->add_option("--pause", options->pause_ms, "Milliseconds of rest before every run")
-      ->check(CLI::Range(0.0, 10000.0))
+      ->check(number_between(0, 10000))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of noise and active sets")->capture_default_str();
   command->add_flag("--torch", options->torch, "Run LibTorch beside it");

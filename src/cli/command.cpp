@@ -22,6 +22,17 @@ void set_examples(CLI::App& command, std::string_view examples) {
   command.footer("Examples:\n" + std::string(examples));
 }
 
+CLI::Validator number_between(double low, double high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) {
+        double value = 0;
+        const bool number = CLI::detail::lexical_cast(text, value);
+        if (number && value >= low && value <= high) return std::string();
+        return fmt::format("'{}' is not a number from {} to {}", printable(text), low, high);
+      },
+      fmt::format("FLOAT in [{} - {}]", low, high));
+}
+
 io::Dtype storage_dtype(const std::string& name) {
   return name == "f16" ? io::Dtype::kF16 : name == "bf16" ? io::Dtype::kBF16 : io::Dtype::kF32;
 }

@@ -40,6 +40,9 @@ void declare_doctor(CLI::App& app, Action& action);
 void add_common_options(CLI::App& command, CommonOptions& options);
 void set_examples(CLI::App& command, std::string_view examples);
 
+/// Checks that an option is a number in [low, high]; CLI::Range lets "nan" pass.
+CLI::Validator number_between(double low, double high);
+
 /// "f32", "f16" or "bf16", which the option's check has made sure of.
 io::Dtype storage_dtype(const std::string& name);
 

@@ -369,7 +369,7 @@ int run_map(const MapOptions& options) {
   return failed ? 1 : 0;
 }
 
-const CLI::Range kSigma(0.0, 1000.0);
+const CLI::Validator kSigma = number_between(0, 1000);
 
 void add_center_options(CLI::App& command, CenterOptions& options) {
   CLI::Option* file = command
@@ -382,7 +382,7 @@ void add_center_options(CLI::App& command, CenterOptions& options) {
   command
       .add_option("--center-sigma", options.sigma,
                   "Standard deviation of the Gaussian, as a share of each side")
-      ->check(CLI::Range(0.01, 10.0))
+      ->check(number_between(0.01, 10))
       ->excludes(file)
       ->capture_default_str();
 }
@@ -391,7 +391,7 @@ void add_density_option(CLI::App& command, double& sigma) {
   command
       .add_option("--density-sigma", sigma,
                   "Blur of the fixations in pixels of their map (default: 35 of 1920, one degree)")
-      ->check(CLI::Range(0.1, 1000.0));
+      ->check(number_between(0.1, 1000));
 }
 
 void add_variable_option(CLI::App& command, std::string& variable) {
@@ -459,7 +459,7 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
       ->add_option("--center-weight", options->weights, "Weights of the centre map to choose from")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_between(0, 1e6))
       ->capture_default_str();
   add_backend_options(*command, options->backend);
   add_common_options(*command, options->scoring.common);
@@ -496,13 +496,13 @@ void declare_map(CLI::App& parent, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--center-weight", options->settings.center_weight, "Weight of the centre map")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(number_between(0, 1e6))
       ->capture_default_str();
   add_center_options(*command, options->center);
   command
       ->add_option("--temperature", options->temperature,
                    "Of the softmax through which the map is shown")
-      ->check(CLI::Range(0.001, 1000.0))
+      ->check(number_between(0.001, 1000))
       ->capture_default_str();
   add_backend_options(*command, options->backend);
   add_common_options(*command, options->common);

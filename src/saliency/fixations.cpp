@@ -1,6 +1,7 @@
 #include "saliency/fixations.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "io/image.h"
@@ -24,11 +25,20 @@ Map map_of(const io::Image& image) {
 Fixations fixations_of(const Map& map, const std::string& name) {
   Fixations fixations{{map.height, map.width}, {}};
   for (size_t i = 0; i < map.values.size(); ++i) {
-    if (map.values[i] != 0) fixations.pixels.push_back(uint32_t(i));
+    const float value = map.values[i];
+    if (!(value >= 0) || std::isinf(value)) {
+      fail("{}: has a value of {}; a fixation map has 0 where nobody looked, and more elsewhere",
+           name, value);
+    }
+    if (value != 0) fixations.pixels.push_back(uint32_t(i));
   }
   if (fixations.pixels.empty()) fail("{}: no pixel is fixated; leave this image out", name);
-  if (fixations.pixels.size() == map.values.size()) {
-    fail("{}: every pixel is fixated; a fixation map has 0 where nobody looked", name);
+  if (fixations.pixels.size() > map.values.size() / 2) {
+    fail(
+        "{}: more than half of the pixels are fixated; this looks like a density map, and a "
+        "fixation "
+        "map has 0 where nobody looked",
+        name);
   }
   return fixations;
 }

@@ -216,7 +216,7 @@ double auc_borji(const Map& map, const Fixations& fixations, const Sampling& sam
 double auc_shuffled(const Map& map, const Fixations& fixations, const Fixations& others,
                     const Sampling& sampling) {
   check_sizes(map, fixations);
-  check_sizes(map, others);
+  SACT_ASSERT(others.size == fixations.size && !others.pixels.empty());
   std::vector<uint32_t> pool = others.pixels, drawn;
   const size_t count = std::min(fixations.pixels.size(), pool.size());
   return sampled_auc(

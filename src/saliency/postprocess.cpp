@@ -106,7 +106,7 @@ Map normalized(const Map& map) {
 
 Map gaussian_blur(const Map& map, double sigma) {
   SACT_ASSERT(sigma >= 0);
-  if (sigma == 0) return map;
+  if (int(4 * sigma + 0.5) == 0) return map;  // narrower than a pixel
   const std::vector<float> weights = gaussian_weights(sigma);
   const std::vector<bool> any = rows_with_values(map);
   return blurred_columns(blurred_rows(map, weights, any), weights, any);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <fstream>
 
 #include "io/image.h"
@@ -105,8 +107,14 @@ TEST_F(SaliencyData, FixationMapsThatSayNothingAreRefused) {
   EXPECT_NE(error_of([&] { read_fixations(directory_ / "none.mat", "fixLocs"); }).find("no pixel"),
             std::string::npos);
   EXPECT_NE(
-      error_of([&] { read_fixations(directory_ / "all.mat", "fixLocs"); }).find("every pixel"),
+      error_of([&] { read_fixations(directory_ / "all.mat", "fixLocs"); }).find("density map"),
       std::string::npos);
+  Map strange(3, 3);
+  for (float value : {-1.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    strange.values[4] = value;
+    EXPECT_NE(error_of([&] { fixations_of(strange, "strange"); }).find("has a value of"),
+              std::string::npos);
+  }
   EXPECT_NE(error_of([&] { read_fixations(directory_ / "all.mat", "other"); }).find("'fixLocs'"),
             std::string::npos);
 }

@@ -223,6 +223,8 @@ TEST(AucShuffled, ValuesByHand) {
   EXPECT_DOUBLE_EQ(auc_shuffled(map, fixations_at(map, {0, 3}), fixations_at(map, {1, 2})), 0.5);
   EXPECT_DOUBLE_EQ(auc_shuffled(map, fixations_at(map, {2, 3}), fixations_at(map, {0, 1})), 1);
   EXPECT_DOUBLE_EQ(auc_shuffled(map, fixations_at(map, {0, 1}), fixations_at(map, {2, 3})), 0);
+  // Others may have looked everywhere.
+  EXPECT_GT(auc_shuffled(map, fixations_at(map, {2, 3}), fixations_at(map, {0, 1, 2, 3})), 0.5);
 }
 
 TEST(AucShuffled, ACentreMapGainsNothingFromACentreBias) {
