@@ -7,11 +7,12 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-// CMake defines these where it finds the headers of Gloo and NCCL.
-#ifdef USE_C10D_GLOO
+// CMake defines these where it finds the headers of Gloo and NCCL; those of c10d itself
+// (USE_C10D_...) also come with a LibTorch that was built with them and lies there without.
+#ifdef SACT_HAS_GLOO
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #endif
-#ifdef USE_C10D_NCCL
+#ifdef SACT_HAS_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 
@@ -113,7 +114,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place,
                                                 store);
 }
 
-#ifdef USE_C10D_GLOO
+#ifdef SACT_HAS_GLOO
 c10::intrusive_ptr<Backend> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store,
                                          const ProcessPlace& place,
                                          std::chrono::milliseconds timeout) {
@@ -130,7 +131,7 @@ c10::intrusive_ptr<Backend> connect_gloo(const c10::intrusive_ptr<c10d::Store>& 
 }
 #endif
 
-#ifdef USE_C10D_NCCL
+#ifdef SACT_HAS_NCCL
 c10::intrusive_ptr<Backend> connect_nccl(const c10::intrusive_ptr<c10d::Store>& store,
                                          const ProcessPlace& place,
                                          std::chrono::milliseconds timeout) {
@@ -146,10 +147,10 @@ c10::intrusive_ptr<Backend> connect(const ProcessPlace& place,
                                     [[maybe_unused]] torch::Device device) {
   const auto timeout = std::chrono::milliseconds(int64_t(place.timeout_seconds * 1000));
   const auto store = open_store(place, timeout);
-#ifdef USE_C10D_NCCL
+#ifdef SACT_HAS_NCCL
   if (device.is_cuda()) return connect_nccl(store, place, timeout);
 #endif
-#ifdef USE_C10D_GLOO
+#ifdef SACT_HAS_GLOO
   return connect_gloo(store, place, timeout);
 #else
   fail(

@@ -2,6 +2,8 @@
 #include <ATen/Context.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <map>
 #include <string>
 
@@ -117,6 +119,18 @@ std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, uin
   return results;
 }
 
+/// Errors of the plain and of the fused operations. Rounding may carry a value over the kink of a
+/// rectifier, which changes all gradients below it, in either of the two: medians are compared.
+struct Errors {
+  std::vector<double> plain;
+  std::vector<double> fused;
+
+  static double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + ptrdiff_t(values.size() / 2), values.end());
+    return values[values.size() / 2];
+  }
+};
+
 TEST_F(Cuda, FusedBlocksAreAsExactAsPlainOperations) {
   for (Halting halting : {Halting::kAct, Halting::kSact}) {
     for (int width : {4, 24, 72}) {  // also more channels than one block of threads takes
@@ -124,22 +138,27 @@ TEST_F(Cuda, FusedBlocksAreAsExactAsPlainOperations) {
                    std::to_string(width));
       ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
       spec.width = width;
-      const auto exact = training_results(spec, 71, false, torch::kFloat64);
-      const auto plain = training_results(spec, 71, false, torch::kFloat32);
-      const auto fused = training_results(spec, 71, true, torch::kFloat32);
-      ASSERT_EQ(fused.size(), exact.size());
+      std::map<std::string, Errors> errors;
       double variety = 0;
-      for (const auto& [name, value] : exact) {
-        ASSERT_TRUE(fused.count(name)) << name;
-        if (name.starts_with("units")) {
-          EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
-          variety += value.std().item<double>();
-          continue;
+      for (uint64_t seed = 71; seed < 76; ++seed) {
+        const auto exact = training_results(spec, seed, false, torch::kFloat64);
+        const auto plain = training_results(spec, seed, false, torch::kFloat32);
+        const auto fused = training_results(spec, seed, true, torch::kFloat32);
+        ASSERT_EQ(fused.size(), exact.size());
+        for (const auto& [name, value] : exact) {
+          ASSERT_TRUE(fused.count(name)) << name;
+          if (name.starts_with("units")) {
+            EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
+            variety += value.std().item<double>();
+            continue;
+          }
+          errors[name].plain.push_back(relative_difference(plain.at(name), value));
+          errors[name].fused.push_back(relative_difference(fused.at(name), value));
         }
-        // Gradients that are small differences of large sums are inexact in 32 bits either way.
-        EXPECT_LT(relative_difference(fused.at(name), value),
-                  4 * relative_difference(plain.at(name), value) + 1e-4)
-            << name;
+      }
+      // Gradients that are small differences of large sums are inexact in 32 bits either way.
+      for (const auto& [name, of] : errors) {
+        EXPECT_LT(Errors::median(of.fused), 4 * Errors::median(of.plain) + 1e-4) << name;
       }
       EXPECT_GT(variety, 0) << "all positions halt alike: a weak test";
     }
@@ -151,7 +170,7 @@ TEST_F(Cuda, FusedBlocksInHalfPrecisionAreAsExactAsPlainOperations) {
   spec.width = 32;
   // A position near the threshold may halt elsewhere in 8 bits, so that single tensors differ:
   // the errors of many networks are compared.
-  std::map<std::string, std::pair<double, double>> errors;  // plain, fused
+  std::map<std::string, Errors> errors;
   for (uint64_t seed = 91; seed < 103; ++seed) {
     const auto exact = training_results(spec, seed, false, torch::kFloat64);
     const auto plain = training_results(spec, seed, false, torch::kBFloat16);
@@ -159,11 +178,14 @@ TEST_F(Cuda, FusedBlocksInHalfPrecisionAreAsExactAsPlainOperations) {
     for (const auto& [name, value] : exact) {
       std::string kind = name.starts_with("gradient") ? "gradients" : name.substr(0, 4);
       if (name.find("halting") != std::string::npos) kind = "halting " + kind;
-      errors[kind].first += relative_difference(plain.at(name), value);
-      errors[kind].second += relative_difference(fused.at(name), value);
+      errors[kind].plain.push_back(relative_difference(plain.at(name), value));
+      errors[kind].fused.push_back(relative_difference(fused.at(name), value));
     }
   }
-  for (const auto& [kind, sums] : errors) EXPECT_LT(sums.second, 1.2 * sums.first + 0.05) << kind;
+  for (const auto& [kind, of] : errors) {
+    EXPECT_LT(Errors::median(of.fused), 1.2 * Errors::median(of.plain) + 1e-3) << kind;
+    std::printf("%s: %g %g\n", kind.c_str(), Errors::median(of.plain), Errors::median(of.fused));
+  }
 }
 
 TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {

@@ -114,7 +114,9 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
     const float global_weight = parameters.global[channel];
     const float folded = global_weight * global.scale[channel] * global_inv_std;
     workspace.global[channel] = folded;
-    shift[kTaps] = global_weight * global.shift[channel] - folded * float(mean);
+    // The mean is subtracted from what is pooled before the product (add_scores_kernel): the
+    // means of images differ by little, and the difference of two large sums would be all rounding.
+    shift[kTaps] = global_weight * global.shift[channel];
     if (parameters.local) {
       const NormParameters& local = parameters.local_norm;
       const float variance = float(fmax(mean_square - mean * mean, 0.0));
@@ -191,7 +193,7 @@ __global__ void add_scores_kernel(BlockShape shape, ScoreWorkspace workspace, in
   const float* pooled = workspace.pooled + int64_t(blockIdx.x) * shape.channels;
   float sum = 0;
   for (int channel = threadIdx.x; channel < shape.channels; channel += blockDim.x) {
-    sum += pooled[channel] * workspace.global[channel];
+    sum += (pooled[channel] - workspace.mean[channel]) * workspace.global[channel];
   }
   sum = warp_sum(sum);
   if (lane == 0) partial[warp] = sum;
