@@ -2,13 +2,15 @@
 # What the CPU engine is measured by: against ONNX Runtime and LibTorch, dense and with work skipped,
 # in 32 and 16 bits, on photographs. Writes one JSON file for each measurement into a folder.
 #
-#   bench/engine.sh OUT [PHOTOS]
+#   bench/engine.sh OUT [PHOTOS [MODEL...]]
 #
+# Photographs go through the trained network of models/, and every MODEL at 224 pixels.
 # SACT is the program (build/sact), THREADS the number of threads (2), ROUNDS how often everything
 # takes its turn (31). Keep the machine free of other work.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-out=${1:?"usage: bench/engine.sh OUT [PHOTOS]"} photos=${2:-}
+out=${1:?"usage: bench/engine.sh OUT [PHOTOS [MODEL...]]"} photos=${2:-}
+models=("${@:3}")
 sact=${SACT:-build/sact} threads=${THREADS:-2} rounds=${ROUNDS:-31}
 mkdir -p "$out"
 work=$(mktemp -d)
@@ -46,9 +48,12 @@ fi
 bench libtorch "$work/plain.safetensors" --size 224 --density 1 --torch --rounds $(((rounds + 2) / 3)) ||
   echo "without LibTorch"
 
-# A trained network on photographs.
+# Trained networks on photographs.
 if [[ $photos ]]; then
   bench photographs models/imagenette-sact.safetensors "$photos" --size 128,192
+  for model in "${models[@]}"; do
+    bench "photographs-$(basename "$model" .safetensors)" "$model" "$photos" --size 224
+  done
 fi
 
 # From the start of the program to its first result.

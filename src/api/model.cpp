@@ -24,6 +24,7 @@ Model Model::load(const std::string& path, const ModelOptions& options) {
   const kernels::Table& table = api::kernel_table(options.isa);
   try {
     const ModelFile file(path);
+    expect_classifier(file);
     return Model(std::make_shared<api::ModelState>(api::ModelState{
         std::make_shared<ModelSpec>(file.spec()),
         std::make_shared<engine::Plan>(file, table, options.precision), file.remarks()}));

@@ -36,6 +36,7 @@ EvalResult result_of(const BaselineOptions& options, const ModelFile& adaptive,
 
 int run(const BaselineOptions& options) {
   const ModelFile adaptive(options.adaptive), plain(options.plain);
+  for (const ModelFile* file : {&adaptive, &plain}) expect_classifier(*file);
   check_baseline_source(adaptive, plain);
   std::optional<Size> size;
   if (!options.size.empty()) size = parse_size(options.size);

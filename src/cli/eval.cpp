@@ -112,6 +112,7 @@ void check_outputs(const EvalOptions& options) {
 int run(EvalOptions& options) {
   check_outputs(options);
   const ModelFile model(options.model);
+  expect_classifier(model);
   evaluation::Request& request = options.evaluation.request;
   request.sizes = parse_sizes(options.sizes);
   std::optional<PredictionsFile> predictions;

@@ -102,6 +102,7 @@ int run(const ExportOptions& options) {
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   const ModelSpec spec = spec_of(options, model);
+  if (!options.onnx.empty()) expect_classifier(model);
   if (!options.onnx.empty()) return run_onnx(options, model, spec);
   const io::Dtype dtype = dtype_of(options, model);
   write_model(options.out, spec, read_weights(model, spec), dtype);

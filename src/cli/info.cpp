@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "model/detection.h"
 #include "model/flops.h"
 #include "model/model_file.h"
 
@@ -67,7 +68,7 @@ void print_blocks(const ModelSpec& spec, Size size, const std::vector<Layer>& la
     row(fmt::format("block {}", block + 1), block, fmt::format("{}", spec.units[size_t(block)]),
         spec.block_channels(block), spec.block_size(block, size));
   }
-  row("head", -1, "", spec.classes, {1, 1}, "head.fc");
+  if (spec.outputs() > 0) row("head", -1, "", spec.classes, {1, 1}, "head.fc");
 }
 
 void print_layers(const std::vector<Layer>& layers) {
@@ -82,13 +83,19 @@ void print_layers(const std::vector<Layer>& layers) {
   }
 }
 
+Size own_size(const ModelSpec& spec) {
+  const int side = spec.detection ? spec.detection->shorter_side : spec.input.size;
+  return {side, side};
+}
+
 int run(const InfoOptions& options) {
   const ModelFile file(options.model);
   const ModelSpec& spec = file.spec();
-  const Size size =
-      options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
-  const std::vector<Layer> layers = layer_list(spec, size);
-  const int64_t dense = dense_flops(spec, size);
+  const Size size = options.size.empty() ? own_size(spec) : parse_size(options.size);
+  // Of a detector, the extractor is what runs on images.
+  const ModelSpec on_images = spec.detection ? extractor_spec(spec) : spec;
+  const std::vector<Layer> layers = layer_list(on_images, size);
+  const int64_t dense = dense_flops(on_images, size);
   for (const std::string& remark : file.remarks()) log_warning("{}", remark);
   if (options.common.json) {
     print_json({{"path", options.model},
@@ -99,7 +106,7 @@ int run(const InfoOptions& options) {
                 {"height", size.height},
                 {"width", size.width},
                 {"flops", dense},
-                {"halting_flops", halting_flops(spec, size)},
+                {"halting_flops", halting_flops(on_images, size)},
                 {"per_layer", layers_json(layers)}});
     return 0;
   }
@@ -112,13 +119,20 @@ int run(const InfoOptions& options) {
     print(fmt::format("  halting: epsilon {}, tile {}, {}", spec.epsilon, spec.tile,
                       spec.halting_norm ? "with batch norm" : "plain linear scores"));
   }
+  if (spec.detection) {
+    print(fmt::format(
+        "  a detector: block {} classifies {} proposals of {}x{} cells; FLOPs are those "
+        "of the extractor before it",
+        spec.blocks(), spec.detection->proposals, spec.detection->cells(),
+        spec.detection->cells()));
+  }
   print(fmt::format("  parameters: {} ({})", format_grouped(parameter_count(spec)),
                     io::dtype_name(file.dtype())));
   print(fmt::format("  dense FLOPs at {}x{}: {}{}", size.height, size.width, format_grouped(dense),
                     spec.adaptive() ? fmt::format("; halting scores add at most {}",
-                                                  format_grouped(halting_flops(spec, size)))
+                                                  format_grouped(halting_flops(on_images, size)))
                                     : ""));
-  options.layers ? print_layers(layers) : print_blocks(spec, size, layers);
+  options.layers ? print_layers(layers) : print_blocks(on_images, size, layers);
   return 0;
 }
 

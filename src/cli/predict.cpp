@@ -307,6 +307,7 @@ int run(const PredictOptions& options) {
   }
   const Backend backend = chosen_backend(options.backend, options.common);
   const ModelFile model(options.model);
+  expect_classifier(model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   check_outputs(options);
   const std::unique_ptr<Runner> runner =

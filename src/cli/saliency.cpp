@@ -239,6 +239,7 @@ int run_eval(const EvalOptions& options) {
   check_outputs(options.scoring);
   const Center center(options.scoring.center);
   const ModelFile model(options.model);
+  expect_classifier(model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   saliency::check_halting(model.spec(), options.model);
   const saliency::Work work = interruptible_work(common);
@@ -327,6 +328,7 @@ int run_map(const MapOptions& options) {
   const Backend backend = chosen_backend(options.backend, options.common);
   const Center center(options.center);
   const ModelFile model(options.model);
+  expect_classifier(model);
   saliency::check_halting(model.spec(), options.model);
   const std::vector<Input> inputs = expand_inputs(options.images, options.out);
   std::vector<fs::path> outputs;

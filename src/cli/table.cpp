@@ -24,6 +24,7 @@ struct TableOptions {
 EvalResult result_in(const std::string& file, const TableOptions& options) {
   if (std::filesystem::path(file).extension() == ".json") return read_eval_result(file);
   const ModelFile model(file);
+  expect_classifier(model);
   if (options.evaluation.request.data.empty()) {
     fail(
         "{}: give --data DATA to evaluate this model, or the .json file that 'sact eval --json' "

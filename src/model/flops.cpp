@@ -65,11 +65,14 @@ int64_t Layer::flops(int64_t at_positions) const {
 }
 
 std::vector<Layer> layer_list(const ModelSpec& spec, Size image) {
-  validate_image_size(image);
+  SACT_ASSERT(!spec.detection);  // its parts have layers; see detection.h
   std::vector<Layer> layers;
-  const int stem_kernel = spec.stem == Stem::kImageNet ? 7 : 3;
-  layers.push_back({"stem.conv", -1, -1, Domain::kDense, false, stem_kernel, 3,
-                    spec.stem_channels(), spec.stem_size(image)});
+  if (spec.stem != Stem::kNone) {
+    validate_image_size(image);
+    const int stem_kernel = spec.stem == Stem::kImageNet ? 7 : 3;
+    layers.push_back({"stem.conv", -1, -1, Domain::kDense, false, stem_kernel, 3,
+                      spec.stem_channels(), spec.stem_size(image)});
+  }
   for (int block = 0; block < spec.blocks(); ++block) {
     const Size output = spec.block_size(block, image);
     for (int unit = 0; unit < spec.units[size_t(block)]; ++unit) {
@@ -77,9 +80,11 @@ std::vector<Layer> layer_list(const ModelSpec& spec, Size image) {
       add_unit_layers(layers, spec, block, unit, input, output);
     }
   }
-  const int features = spec.block_channels(spec.blocks() - 1);
-  layers.push_back(
-      {"head.fc", -1, -1, Domain::kDense, false, 1, features, spec.classes, Size{1, 1}});
+  if (spec.outputs() > 0) {
+    const int features = spec.block_channels(spec.blocks() - 1);
+    layers.push_back(
+        {"head.fc", -1, -1, Domain::kDense, false, 1, features, spec.outputs(), Size{1, 1}});
+  }
   return layers;
 }
 

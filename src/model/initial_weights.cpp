@@ -78,7 +78,9 @@ std::vector<Weight> initial_weights(const ModelSpec& spec, const InitialWeights&
                     random);
         break;
       case WeightRole::kLinear:
-        fill_normal(weight.values, 1 / std::sqrt(fan_in(info.shape)), random);
+        // A detector begins with boxes that are the anchors, and with no opinion.
+        fill_normal(weight.values, spec.detection ? 0.01 : 1 / std::sqrt(fan_in(info.shape)),
+                    random);
         break;
       case WeightRole::kHaltingWeight:
         fill_normal(weight.values, options.halting_scale, random);

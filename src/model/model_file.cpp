@@ -86,6 +86,9 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
   std::vector<std::string> unknown;
   for (const auto& [key, value] : spec_.unknown) unknown.push_back(key);
   for (const auto& [key, value] : spec_.input.unknown) unknown.push_back("input." + key);
+  if (spec_.detection) {
+    for (const auto& [key, value] : spec_.detection->unknown) unknown.push_back("detection." + key);
+  }
   if (!unknown.empty()) {
     remarks_.push_back(fmt::format("{}: its spec has keys that are not known here: {}", name(),
                                    list_some(unknown)));
@@ -108,6 +111,13 @@ std::vector<float> ModelFile::values(const WeightInfo& weight) const {
     }
   }
   return values;
+}
+
+void expect_classifier(const ModelFile& file) {
+  if (file.spec().detection) {
+    fail("{}: is a detector, which finds objects and does not classify images: use 'sact detect'",
+         file.name());
+  }
 }
 
 io::Dtype ModelFile::dtype() const {

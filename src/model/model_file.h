@@ -41,6 +41,9 @@ class ModelFile {
   std::vector<std::string> remarks_;
 };
 
+/// Throws sact::Error, saying what to use instead, when the model is a detector.
+void expect_classifier(const ModelFile& file);
+
 /// A weight with its values.
 struct Weight {
   WeightInfo info;

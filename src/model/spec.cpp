@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -130,6 +131,25 @@ void check_range(const std::string& name, const char* key, T value, T low, T hig
   }
 }
 
+void validate_detection(const DetectionSpec& detection, const std::string& name) {
+  check_range(name, "shorter_side", detection.shorter_side, kMinImageSide, kMaxImageSide);
+  for (const auto& [key, values, most] :
+       {std::tuple("anchor_sizes", &detection.anchor_sizes, double(kMaxImageSide)),
+        std::tuple("anchor_ratios", &detection.anchor_ratios, 100.0)}) {
+    check_range(name, key, values->size(), size_t{1}, size_t{16});
+    for (double value : *values) check_range(name, key, value, 0.01, most);
+  }
+  check_range(name, "proposal_channels", detection.proposal_channels, 1, 8192);
+  check_range(name, "proposals", detection.proposals, 1, 10'000);
+  check_range(name, "nms_iou", detection.nms_iou, 0.0, 1.0);
+  check_range(name, "crop", detection.crop, 2, 256);
+  check_range(name, "pool", detection.pool, 1, detection.crop);
+  if (detection.crop % detection.pool != 0) {
+    fail("{}: 'crop' must be a multiple of 'pool', found {} and {}", name, detection.crop,
+         detection.pool);
+  }
+}
+
 }  // namespace
 
 int ModelSpec::total_units() const {
@@ -138,6 +158,11 @@ int ModelSpec::total_units() const {
 
 int ModelSpec::block_channels(int block) const {
   return block_width(block) * (unit == UnitKind::kBottleneck ? 4 : 1);
+}
+
+int ModelSpec::stem_channels() const {
+  // Without a stem, a block's input is the output of one of half its width.
+  return stem == Stem::kNone ? block_channels(0) / 2 : width;
 }
 
 int ModelSpec::block_input_channels(int block) const {
@@ -167,7 +192,7 @@ void validate(const ModelSpec& spec, const std::string& name) {
   check_range(name, "units (number of blocks)", int(spec.units.size()), 1, 6);
   for (int units : spec.units) check_range(name, "units", units, 1, 1000);
   check_range(name, "width", spec.width, 1, 1024);
-  check_range(name, "classes", spec.classes, 1, 1'000'000);
+  check_range(name, "classes", spec.classes, 0, 1'000'000);
   if (!(spec.epsilon > 0 && spec.epsilon < 1)) {
     fail("{}: 'epsilon' must be above 0 and below 1, found {}", name, spec.epsilon);
   }
@@ -184,6 +209,10 @@ void validate(const ModelSpec& spec, const std::string& name) {
     if (!(std > 0) || !std::isfinite(std)) {
       fail("{}: 'input.std' must be above 0, found {}", name, std);
     }
+  }
+  if (spec.detection) {
+    check_range(name, "units (number of blocks) of a detector", int(spec.units.size()), 2, 6);
+    validate_detection(*spec.detection, name + ": 'detection'");
   }
   if (!spec.labels.empty() && int(spec.labels.size()) != spec.classes) {
     fail("{}: has {} for {}", name, counted(int64_t(spec.labels.size()), "label"),
@@ -243,6 +272,18 @@ std::string to_json(const ModelSpec& spec, int indent) {
                  {"crop", spec.input.crop},
                  {"mean", spec.input.mean},
                  {"std", spec.input.std}}}};
+  if (spec.detection) {
+    const DetectionSpec& detection = *spec.detection;
+    json["detection"] = {{"shorter_side", detection.shorter_side},
+                         {"anchor_sizes", detection.anchor_sizes},
+                         {"anchor_ratios", detection.anchor_ratios},
+                         {"proposal_channels", detection.proposal_channels},
+                         {"proposals", detection.proposals},
+                         {"nms_iou", detection.nms_iou},
+                         {"crop", detection.crop},
+                         {"pool", detection.pool}};
+    for (const auto& [key, value] : detection.unknown) json["detection"][key] = Json::parse(value);
+  }
   if (!spec.labels.empty()) json["labels"] = spec.labels;
   for (const auto& [key, value] : spec.input.unknown) json["input"][key] = Json::parse(value);
   for (const auto& [key, value] : spec.unknown) json[key] = Json::parse(value);
@@ -276,7 +317,21 @@ ModelSpec spec_from_json(std::string_view text, const std::string& name) {
     inner.read("std", spec.input.std);
     spec.input.unknown = inner.unknown();
   }
+  if (const Json* detection = reader.child("detection")) {
+    KeyReader inner(*detection, name + ": 'detection'");
+    spec.detection.emplace();
+    inner.read("shorter_side", spec.detection->shorter_side);
+    inner.read("anchor_sizes", spec.detection->anchor_sizes);
+    inner.read("anchor_ratios", spec.detection->anchor_ratios);
+    inner.read("proposal_channels", spec.detection->proposal_channels);
+    inner.read("proposals", spec.detection->proposals);
+    inner.read("nms_iou", spec.detection->nms_iou);
+    inner.read("crop", spec.detection->crop);
+    inner.read("pool", spec.detection->pool);
+    spec.detection->unknown = inner.unknown();
+  }
   spec.unknown = reader.unknown();
+  check_range(name, "classes", spec.classes, 1, 1'000'000);  // files hold whole networks
   validate(spec, name);
   return spec;
 }

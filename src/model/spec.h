@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,9 @@
 
 namespace sact {
 
-enum class Stem { kImageNet, kSmall };        // 7x7 stride 2 and max pool, or 3x3 stride 1
+/// 7x7 stride 2 and max pool, 3x3 stride 1, or none: what enters are the features of another
+/// network, as in the part of a detector that classifies boxes.
+enum class Stem { kImageNet, kSmall, kNone };
 enum class UnitKind { kBottleneck, kBasic };  // 1x1, 3x3, 1x1 or two 3x3 convolutions
 
 /// How photographs become network input.
@@ -25,18 +28,36 @@ struct InputSpec {
   std::map<std::string, std::string> unknown;  // as ModelSpec::unknown
 };
 
+/// What makes a network a detector (Faster R-CNN): all blocks but the last extract features, in
+/// which boxes are proposed; the last block classifies what is cropped out of them.
+struct DetectionSpec {
+  int shorter_side = 600;  // of images, which are scaled to it
+  std::vector<double> anchor_sizes = {64, 128, 256, 512};
+  std::vector<double> anchor_ratios = {0.5, 1, 2};  // height / width
+  int proposal_channels = 512;                      // of the layer that proposals come from
+  int proposals = 300;
+  double nms_iou = 0.6;                        // of proposals, and of the boxes of a class
+  int crop = 28;                               // samples a side of a box
+  int pool = 4;                                // samples a side that are pooled into one
+  std::map<std::string, std::string> unknown;  // as ModelSpec::unknown
+
+  int cells() const { return crop / pool; }
+  int anchors() const { return int(anchor_sizes.size() * anchor_ratios.size()); }
+};
+
 struct ModelSpec {
   Stem stem = Stem::kImageNet;
   UnitKind unit = UnitKind::kBottleneck;
   std::vector<int> units = {3, 4, 23, 3};  // residual units of each block
   int width = 64;                          // bottleneck width of block 1; doubles in every block
-  int classes = 1000;
+  int classes = 1000;                      // of objects, in a detector; 0: features alone
   Halting halting = Halting::kNone;
   double epsilon = 0.01;
   int tile = 1;
   bool halting_norm = true;
   double norm_epsilon = 1e-5;
   InputSpec input;
+  std::optional<DetectionSpec> detection;
   std::vector<std::string> labels;             // empty, or one for each class
   std::map<std::string, std::string> unknown;  // keys we do not know, with their JSON: kept
 
@@ -46,10 +67,13 @@ struct ModelSpec {
   int block_width(int block) const { return width << block; }
   int block_channels(int block) const;        // of the residual stream inside a block
   int block_input_channels(int block) const;  // of what enters its first unit
-  int stem_channels() const { return width; }
+  int stem_channels() const;
   int unit_stride(int block, int unit) const { return block > 0 && unit == 0 ? 2 : 1; }
   /// The units 1 ... L-1 of an adaptive block have a halting score; the last always stops.
   bool has_halting_score(int block, int unit) const;
+  /// Outputs of the last layer: classes; in a detector the scores of background and classes, and
+  /// then four numbers for the box of each class.
+  int outputs() const { return detection ? 1 + 5 * classes : classes; }
   /// Resolution of the residual stream inside a block for an input image of that size.
   Size block_size(int block, Size image) const;
   Size stem_size(Size image) const;  // after the stem convolution, before pooling

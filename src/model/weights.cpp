@@ -57,6 +57,20 @@ void add_unit(WeightCollector& collect, const ModelSpec& spec, int block, int un
   if (spec.has_halting_score(block, unit)) add_halting(collect, spec, block, unit);
 }
 
+/// Where objects may be: a score and four numbers for the box of every anchor.
+void add_proposals(WeightCollector& collect, const ModelSpec& spec) {
+  const int features = spec.block_channels(spec.blocks() - 2);
+  const int channels = spec.detection->proposal_channels, anchors = spec.detection->anchors();
+  auto layer = [&](const std::string& name, int out, int in, int kernel) {
+    collect.add(name + ".weight", {out, in, kernel, kernel},
+                kernel > 1 ? WeightRole::kConvolution : WeightRole::kLinear);
+    collect.add(name + ".bias", {out}, WeightRole::kLinearBias);
+  };
+  layer("proposal.conv", channels, features, 3);
+  layer("proposal.score", anchors, channels, 1);
+  layer("proposal.box", 4 * anchors, channels, 1);
+}
+
 }  // namespace
 
 int64_t WeightInfo::elements() const {
@@ -71,16 +85,21 @@ std::string unit_prefix(int block, int unit) {
 
 std::vector<WeightInfo> weight_list(const ModelSpec& spec) {
   WeightCollector collect;
-  collect.convolution("stem.conv", spec.stem_channels(), 3, spec.stem == Stem::kImageNet ? 7 : 3);
+  if (spec.stem != Stem::kNone) {
+    collect.convolution("stem.conv", spec.stem_channels(), 3, spec.stem == Stem::kImageNet ? 7 : 3);
+  }
   for (int block = 0; block < spec.blocks(); ++block) {
     for (int unit = 0; unit < spec.units[size_t(block)]; ++unit) {
       add_unit(collect, spec, block, unit);
     }
   }
-  const int features = spec.block_channels(spec.blocks() - 1);
-  collect.norm("norm", features);
-  collect.add("head.fc.weight", {spec.classes, features}, WeightRole::kLinear);
-  collect.add("head.fc.bias", {spec.classes}, WeightRole::kLinearBias);
+  if (spec.detection) add_proposals(collect, spec);
+  if (spec.outputs() > 0) {
+    const int features = spec.block_channels(spec.blocks() - 1);
+    collect.norm("norm", features);
+    collect.add("head.fc.weight", {spec.outputs(), features}, WeightRole::kLinear);
+    collect.add("head.fc.bias", {spec.outputs()}, WeightRole::kLinearBias);
+  }
   return std::move(collect.weights);
 }
 

@@ -106,9 +106,12 @@ torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x, const torch::Ten
 
 NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
   validate(spec_, "the network's spec");
-  const bool imagenet = spec_.stem == Stem::kImageNet;
-  stem_ = convolution(3, spec_.stem_channels(), imagenet ? 7 : 3, imagenet ? 2 : 1);
-  register_module("stem", Namespace())->register_module("conv", stem_);
+  SACT_ASSERT(!spec_.detection);
+  if (spec_.stem != Stem::kNone) {
+    const bool imagenet = spec_.stem == Stem::kImageNet;
+    stem_ = convolution(3, spec_.stem_channels(), imagenet ? 7 : 3, imagenet ? 2 : 1);
+    register_module("stem", Namespace())->register_module("conv", stem_);
+  }
   auto stages = register_module("stages", Namespace());
   for (int block = 0; block < spec_.blocks(); ++block) {
     auto units = stages->register_module(std::to_string(block), Namespace())
@@ -119,9 +122,10 @@ NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
           units->register_module(std::to_string(unit), ResidualUnit(spec_, block, unit)));
     }
   }
+  if (spec_.outputs() == 0) return;
   const int features = spec_.block_channels(spec_.blocks() - 1);
   norm_ = register_module("norm", batch_norm(spec_, features));
-  classifier_ = torch::nn::Linear(features, spec_.classes);
+  classifier_ = torch::nn::Linear(features, spec_.outputs());
   register_module("head", Namespace())->register_module("fc", classifier_);
 }
 
@@ -140,14 +144,15 @@ void NetworkImpl::synchronise_norms(Processes& processes) {
 
 NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
   NetworkOutput output;
-  torch::Tensor x = stem_(images);
+  torch::Tensor x = stem_ ? stem_(images) : images;
   if (spec_.stem == Stem::kImageNet) x = torch::max_pool2d(x, 3, 2, 1);
   for (int block = 0; block < spec_.blocks(); ++block) {
     output.blocks.emplace_back();
     x = spec_.adaptive() ? run_adaptive_block(block, x, options, output.blocks.back())
                          : run_plain_block(block, x, output.blocks.back());
   }
-  output.logits = classifier_(torch::relu(norm_(x)).mean({2, 3}));
+  output.features = x;
+  if (classifier_) output.logits = classifier_(torch::relu(norm_(x)).mean({2, 3}));
   return output;
 }
 

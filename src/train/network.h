@@ -73,7 +73,8 @@ struct BlockOutput {
 };
 
 struct NetworkOutput {
-  torch::Tensor logits;  // [B, classes]
+  torch::Tensor features;  // [B, C, H, W]: what the last block gave
+  torch::Tensor logits;    // [B, outputs]; of a network with a head
   std::vector<BlockOutput> blocks;
 };
 
@@ -81,7 +82,7 @@ class NetworkImpl : public torch::nn::Module {
  public:
   explicit NetworkImpl(ModelSpec spec);
 
-  /// `images` [B, 3, H, W], normalised.
+  /// `images` [B, 3, H, W], normalised; features [B, C, H, W] where there is no stem.
   NetworkOutput forward(const torch::Tensor& images, const ForwardOptions& options = {});
 
   const ModelSpec& spec() const { return spec_; }

@@ -408,6 +408,7 @@ ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::stri
 void start_from(Network network, const std::filesystem::path& init) {
   torch::NoGradGuard no_grad;
   const ModelFile file(init);
+  expect_classifier(file);
   auto tensors = named_tensors(*network);
   int fresh = 0;
   for (const WeightInfo& weight : weight_list(network->spec())) {

@@ -1,0 +1,53 @@
+#include "model/detection.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "model/weights.h"
+
+namespace sact {
+
+ModelSpec extractor_spec(const ModelSpec& detector) {
+  SACT_ASSERT(detector.detection);
+  ModelSpec spec = detector;
+  spec.units.pop_back();
+  spec.classes = 0;
+  spec.labels.clear();
+  spec.detection.reset();
+  return spec;
+}
+
+ModelSpec box_spec(const ModelSpec& detector) {
+  SACT_ASSERT(detector.detection);
+  ModelSpec spec = detector;
+  spec.stem = Stem::kNone;
+  spec.units = {detector.units.back()};
+  spec.width = detector.block_width(detector.blocks() - 1);
+  spec.classes = detector.outputs();
+  spec.labels.clear();
+  spec.detection.reset();
+  return spec;
+}
+
+std::string box_weight_name(const ModelSpec& detector, const std::string& name) {
+  const std::string prefix = "stages.0.";
+  if (!name.starts_with(prefix)) return name;
+  return fmt::format("stages.{}.{}", detector.blocks() - 1, name.substr(prefix.size()));
+}
+
+int feature_stride(const ModelSpec& detector) {
+  return (detector.stem == Stem::kImageNet ? 4 : 1) << (detector.blocks() - 2);
+}
+
+Size detection_size(const DetectionSpec& detection, Size image) {
+  const double scale = double(detection.shorter_side) / std::min(image.height, image.width);
+  auto scaled = [&](int extent) {
+    return int(std::min(std::round(extent * scale), double(kMaxImageSide) + 1));
+  };
+  const Size size{scaled(image.height), scaled(image.width)};
+  validate_image_size(size);
+  return size;
+}
+
+}  // namespace sact
