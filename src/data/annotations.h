@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/box.h"
 #include "base/size.h"
 #include "data/dataset.h"
-#include "data/synthetic.h"
 
 namespace sact::data {
 

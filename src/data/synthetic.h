@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/box.h"
 #include "io/image.h"
 #include "sact/types.h"
 
@@ -17,11 +18,6 @@ inline constexpr int kSyntheticClasses = 10;
 /// The name of every class, by label. The classes form groups that only the outline tells apart:
 /// two stars; ring, open ring and crescent; cross, tee and arrow; heart and drop.
 const std::array<std::string_view, kSyntheticClasses>& synthetic_class_names();
-
-/// A rectangle in pixels, half-open: the pixel (x, y) covers [x, x + 1) x [y, y + 1).
-struct Box {
-  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-};
 
 struct SyntheticOptions {
   int width = 64;

@@ -1,0 +1,15 @@
+// Rectangles in pixels, by their corners everywhere.
+#pragma once
+
+namespace sact {
+
+/// Half-open: the pixel (x, y) covers [x, x + 1) x [y, y + 1), so that a whole image of width W and
+/// height H is {0, 0, W, H}.
+struct Box {
+  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  float width() const { return x1 - x0; }
+  float height() const { return y1 - y0; }
+  bool operator==(const Box&) const = default;
+};
+
+}  // namespace sact
