@@ -1,0 +1,110 @@
+#include "train/detection_loss.h"
+
+#include "detect/box_coding.h"
+#include "train/halting_torch.h"
+
+namespace sact::train {
+namespace {
+
+constexpr double kSmoothing = 1.0 / 9;  // where the loss of codes turns from square to linear
+
+struct Targets {
+  torch::Tensor chosen;   // [n]: numbers of boxes
+  torch::Tensor classes;  // [n]: 0 is background
+  torch::Tensor codes;    // [objects, 4]
+  int64_t objects = 0;    // the first so many of the chosen
+
+  Targets(std::span<const Box> boxes, std::span<const detect::Object> truth,
+          const detect::MatchOptions& matching, int count, double share, const Random& random,
+          torch::Device device) {
+    const std::vector<int32_t> matches = detect::match(boxes, truth, matching);
+    const detect::Sample sample = detect::draw_sample(matches, count, share, random);
+    objects = sample.objects;
+    torch::Tensor labels = torch::zeros({int64_t(sample.chosen.size())}, torch::kInt64);
+    torch::Tensor wanted = torch::empty({objects, 4});
+    for (int64_t i = 0; i < objects; ++i) {
+      const size_t box = size_t(sample.chosen[size_t(i)]);
+      const detect::Object& object = truth[size_t(matches[box])];
+      const detect::BoxCode code = detect::encode(object.box, boxes[box]);
+      labels.data_ptr<int64_t>()[i] = object.label + 1;
+      for (int k = 0; k < 4; ++k) {
+        wanted.data_ptr<float>()[4 * i + k] =
+            std::array{code.x, code.y, code.width, code.height}[size_t(k)];
+      }
+    }
+    chosen = torch::tensor(sample.chosen, torch::kInt64).to(device);
+    classes = labels.to(device);
+    codes = wanted.to(device);
+  }
+};
+
+/// The sum over the codes of objects, divided by the number of boxes drawn.
+torch::Tensor code_loss(const torch::Tensor& codes, const Targets& targets) {
+  const double drawn = double(std::max<int64_t>(targets.chosen.size(0), 1));
+  return torch::smooth_l1_loss(codes, targets.codes, at::Reduction::Sum, kSmoothing) / drawn;
+}
+
+Size size_of(const torch::Tensor& maps) {
+  return {int(maps.size(2)), int(maps.size(3))};
+}
+
+}  // namespace
+
+DetectionLoss detection_loss(Detector detector, const torch::Tensor& image,
+                             std::span<const detect::Object> objects,
+                             const DetectionLossOptions& options, const Random& random) {
+  const Size size = size_of(image);
+  const torch::Device device = image.device();
+  NetworkOutput extracted = detector->extract(image);
+  const std::vector<Box> anchors = detector->anchors(size_of(extracted.features));
+  const ProposalOutput proposal = detector->score_anchors(extracted.features);
+  const torch::Tensor scores = at_least_float32(proposal.scores);
+  const torch::Tensor codes = at_least_float32(proposal.codes);
+
+  Random draws = random;
+  const Targets anchor_targets(anchors, objects, {0.7f, 0.3f, true}, options.anchors, 0.5,
+                               Random(draws.bits()), device);
+  const torch::Tensor score_loss = torch::binary_cross_entropy_with_logits(
+      scores.index_select(0, anchor_targets.chosen),
+      anchor_targets.classes.gt(0).to(scores.scalar_type()));
+  const torch::Tensor anchor_loss =
+      code_loss(codes.index_select(0, anchor_targets.chosen.narrow(0, 0, anchor_targets.objects)),
+                anchor_targets);
+
+  // The true boxes are among those that the head sees, or it would see none at first.
+  std::vector<Box> boxes = detector->propose(proposal, anchors, size);
+  for (const detect::Object& object : objects) {
+    if (!object.crowd) boxes.push_back(object.box);
+  }
+  const Targets box_targets(boxes, objects, {0.5f, 0.5f, false}, options.boxes, 0.25,
+                            Random(draws.bits()), device);
+  std::vector<Box> drawn;
+  const torch::Tensor chosen = box_targets.chosen.cpu();
+  for (int64_t i = 0; i < chosen.size(0); ++i) {
+    drawn.push_back(boxes[size_t(chosen.data_ptr<int64_t>()[i])]);
+  }
+  const int classes = detector->spec().classes;
+  const torch::Tensor outputs =
+      at_least_float32(detector->classify(extracted.features, drawn, size));
+  const torch::Tensor class_loss =
+      torch::cross_entropy_loss(outputs.narrow(1, 0, 1 + classes), box_targets.classes);
+  const int64_t found = box_targets.objects;
+  const torch::Tensor of_class = box_targets.classes.narrow(0, 0, found) - 1;
+  const torch::Tensor box_codes = outputs.narrow(0, 0, found)
+                                      .narrow(1, 1 + classes, 4 * classes)
+                                      .view({found, classes, 4})
+                                      .gather(1, of_class.view({found, 1, 1}).expand({found, 1, 4}))
+                                      .squeeze(1);
+  const torch::Tensor box_loss = code_loss(box_codes, box_targets);
+  const torch::Tensor ponder = ponder_penalty(extracted);
+
+  DetectionLoss loss;
+  loss.total = score_loss + anchor_loss + class_loss + box_loss;
+  if (detector->spec().adaptive()) loss.total = loss.total + options.tau * ponder;
+  loss.parts = torch::stack({score_loss.detach(), anchor_loss.detach(), class_loss.detach(),
+                             box_loss.detach(), ponder.detach().to(score_loss.scalar_type())});
+  loss.blocks = std::move(extracted.blocks);
+  return loss;
+}
+
+}  // namespace sact::train

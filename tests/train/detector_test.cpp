@@ -1,0 +1,175 @@
+#include "train/detector.h"
+
+#include <gtest/gtest.h>
+
+#include "model/detection.h"
+#include "support/random_model.h"
+#include "train/crop_torch.h"
+#include "train/detection_loss.h"
+#include "train/random_network.h"
+
+namespace sact::train {
+namespace {
+
+ModelSpec tiny_detector(Halting halting) {
+  ModelSpec spec = test::tiny_spec(halting, {2, 3, 2});
+  spec.classes = 3;
+  spec.detection.emplace();
+  spec.detection->shorter_side = 64;
+  spec.detection->anchor_sizes = {16, 32};
+  spec.detection->proposal_channels = 8;
+  spec.detection->proposals = 20;
+  spec.detection->crop = 6;
+  spec.detection->pool = 2;
+  return spec;
+}
+
+std::vector<detect::CropBox> some_boxes() {
+  return {{0, 0, 1, 1},
+          {0.1f, 0.2f, 0.7f, 0.9f},
+          {-0.3f, 0.4f, 0.5f, 1.4f},
+          {0.5f, 0.5f, 0.5f, 0.5f},
+          {0.8f, 0.1f, 0.2f, 0.6f},
+          {1.2f, 1.3f, 1.5f, 1.6f}};
+}
+
+TEST(CropTorch, EqualsThePlainCrop) {
+  const int channels = 5, height = 7, width = 9, crop = 6;
+  const torch::Tensor features =
+      test::random_images(1, 7, 9, 3).narrow(1, 0, 1).expand({1, channels, height, width}) *
+      torch::arange(1, 1 + channels).view({1, channels, 1, 1});
+  const torch::Tensor rows = features.permute({0, 2, 3, 1}).contiguous();
+  const auto boxes = some_boxes();
+  const torch::Tensor crops = crop_and_resize(features, boxes, crop);
+  ASSERT_EQ(crops.sizes(), torch::IntArrayRef({int64_t(boxes.size()), channels, crop, crop}));
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    torch::Tensor expected = torch::empty({crop, crop, channels});
+    detect::crop_and_resize({rows.data_ptr<float>(), {height, width}, channels}, boxes[i], crop,
+                            expected.data_ptr<float>());
+    EXPECT_LT((crops[int64_t(i)].permute({1, 2, 0}) - expected).abs().max().item<float>(), 1e-4)
+        << "box " << i;
+  }
+}
+
+TEST(CropTorch, GradientsEqualFiniteDifferences) {
+  torch::Tensor features = test::random_images(1, 5, 6, 4).to(torch::kFloat64).requires_grad_(true);
+  const auto boxes = some_boxes();
+  const torch::Tensor weights = torch::sin(torch::arange(6 * 3 * 4 * 4, torch::kFloat64));
+  auto value = [&](const torch::Tensor& at) {
+    return (crop_and_resize(at, boxes, 4).reshape({-1}) * weights).sum();
+  };
+  value(features).backward();
+  const torch::Tensor gradient = features.grad().reshape({-1});
+  torch::NoGradGuard no_grad;
+  const double step = 1e-5;
+  for (int64_t i = 0; i < gradient.numel(); ++i) {
+    torch::Tensor up = features.clone(), down = features.clone();
+    up.view({-1})[i] += step;
+    down.view({-1})[i] -= step;
+    const double numeric = ((value(up) - value(down)) / (2 * step)).item<double>();
+    EXPECT_NEAR(gradient[i].item<double>(), numeric, 1e-6) << i;
+  }
+}
+
+TEST(Detector, WeightsHaveTheirPlacesInTheFile) {
+  for (Halting halting : {Halting::kNone, Halting::kSact}) {
+    const ModelSpec spec = tiny_detector(halting);
+    const std::vector<Weight> weights = test::random_weights(spec, 5);
+    Detector detector = make_detector(spec, weights);
+    const std::vector<Weight> back = detector_weights(detector);
+    ASSERT_EQ(back.size(), weights.size());
+    for (size_t i = 0; i < back.size(); ++i) {
+      EXPECT_EQ(back[i].info.name, weights[i].info.name);
+      EXPECT_EQ(back[i].values, weights[i].values) << back[i].info.name;
+    }
+  }
+}
+
+TEST(Detector, TheExtractorIsTheClassifiersFirstBlocks) {
+  const ModelSpec spec = tiny_detector(Halting::kSact);
+  ModelSpec classifier = spec;
+  classifier.detection.reset();
+  const std::vector<Weight> weights = test::random_weights(classifier, 6);
+  Network network = make_network(classifier, weights);
+  const torch::Tensor image = test::random_images(1, 50, 70, 7);
+  torch::NoGradGuard no_grad;
+  std::vector<Weight> shared = test::random_weights(spec, 6);
+  for (Weight& weight : shared) {
+    for (const Weight& from : weights) {
+      if (from.info.name == weight.info.name && !weight.info.name.starts_with("head.")) {
+        weight.values = from.values;
+      }
+    }
+  }
+  Detector detector = make_detector(spec, shared);
+  const NetworkOutput whole = network->forward(image);
+  const NetworkOutput part = detector->extract(image);
+  ASSERT_EQ(part.blocks.size(), 2u);
+  for (size_t block = 0; block < 2; ++block) {
+    EXPECT_TRUE(torch::equal(part.blocks[block].ponder_cost, whole.blocks[block].ponder_cost));
+  }
+}
+
+TEST(Detector, FindsBoxesInsideTheImageOnAnySize) {
+  const ModelSpec spec = tiny_detector(Halting::kSact);
+  Detector detector = make_detector(spec, test::random_weights(spec, 8));
+  for (Size size : {Size{64, 64}, Size{64, 101}, Size{97, 64}}) {
+    const DetectionOutput output =
+        detect(detector, test::random_images(1, size.height, size.width, 9), {0.0f, 50});
+    EXPECT_GT(output.proposals.size(), 1u);
+    EXPECT_LE(output.proposals.size(), 20u);
+    EXPECT_EQ(output.outputs.sizes(),
+              torch::IntArrayRef({int64_t(output.proposals.size()), 1 + 5 * 3}));
+    for (const detect::Detection& found : output.detections) {
+      EXPECT_GE(found.box.x0, 0);
+      EXPECT_LE(found.box.x1, size.width);
+      EXPECT_LE(found.box.y1, size.height);
+      EXPECT_LT(found.label, 3);
+    }
+  }
+}
+
+TEST(DetectionLoss, GradientsEqualFiniteDifferences) {
+  const ModelSpec spec = tiny_detector(Halting::kSact);
+  Detector detector = make_detector(spec, test::random_weights(spec, 10));
+  detector->to(torch::kFloat64);
+  const torch::Tensor image = test::random_images(1, 64, 80, 11).to(torch::kFloat64);
+  const std::vector<detect::Object> objects = {
+      {{5, 6, 30, 40}, 2, false}, {{40, 20, 60, 36}, 0, false}, {{0, 40, 20, 64}, 1, true}};
+  auto loss = [&] { return detection_loss(detector, image, objects, {0.01, 32, 16}, Random(12)); };
+  detector->zero_grad();
+  const DetectionLoss at = loss();
+  EXPECT_NEAR(at.total.item<double>(),
+              (at.parts.narrow(0, 0, 4).sum() + 0.01 * at.parts[4]).item<double>(), 1e-9);
+  at.total.backward();
+  torch::NoGradGuard no_grad;
+  // Proposals move with the weights below them, without gradients: only layers after them, and
+  // their own biases as long as the order of scores stays, can be compared.
+  for (const char* name : {"boxes.head.fc.weight", "boxes.head.fc.bias", "boxes.norm.bias"}) {
+    torch::Tensor parameter = detector->named_parameters()[name];
+    for (int64_t i = 0; i < parameter.numel(); i += 1 + parameter.numel() / 17) {
+      const double step = 1e-5;
+      torch::Tensor value = parameter.view({-1})[i];
+      value += step;
+      const double up = loss().total.item<double>();
+      value -= 2 * step;
+      const double down = loss().total.item<double>();
+      value += step;
+      EXPECT_NEAR(parameter.grad().view({-1})[i].item<double>(), (up - down) / (2 * step), 1e-6)
+          << name << " " << i;
+    }
+  }
+}
+
+TEST(DetectionLoss, AnImageWithoutObjectsHasNoBoxLoss) {
+  const ModelSpec spec = tiny_detector(Halting::kNone);
+  Detector detector = make_detector(spec, test::random_weights(spec, 13));
+  const DetectionLoss loss =
+      detection_loss(detector, test::random_images(1, 64, 64, 14), {}, {}, Random(15));
+  EXPECT_EQ(loss.parts[1].item<float>(), 0);
+  EXPECT_EQ(loss.parts[3].item<float>(), 0);
+  EXPECT_TRUE(torch::isfinite(loss.total).item<bool>());
+}
+
+}  // namespace
+}  // namespace sact::train
