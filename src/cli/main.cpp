@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   declare_info(app, action);
   declare_predict(app, action);
   declare_train(app, action);
+  declare_train_detector(app, action);
   declare_eval(app, action);
   declare_bench(app, action);
   declare_baseline(app, action);

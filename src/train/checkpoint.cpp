@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "train/network_weights.h"
 
 namespace sact::train {
 namespace {
@@ -26,11 +25,12 @@ Json checkpoint_json(const io::SafetensorsFile& file) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, torch::Tensor>> run_tensors(Network network, const Sgd& sgd) {
+std::vector<std::pair<std::string, torch::Tensor>> run_tensors(const torch::nn::Module& network,
+                                                               const Sgd& sgd) {
   std::vector<std::pair<std::string, torch::Tensor>> tensors;
-  for (auto& item : network->named_parameters())
+  for (auto& item : network.named_parameters())
     tensors.emplace_back("model/" + item.key(), item.value());
-  for (auto& item : network->named_buffers()) {
+  for (auto& item : network.named_buffers()) {
     if (item.value().is_floating_point()) tensors.emplace_back("model/" + item.key(), item.value());
   }
   for (auto& item : sgd.state()) tensors.emplace_back("momentum/" + item.key(), item.value());
@@ -48,7 +48,8 @@ std::string to_json(const Progression& p) {
                         {"correct", p.correct},
                         {"images", p.images},
                         {"seconds", p.seconds},
-                        {"most_units", p.most_units}});
+                        {"most_units", p.most_units},
+                        {"losses", p.losses}});
 }
 
 Progression progression_from_json(const std::string& json, const std::string& name) {
@@ -66,14 +67,16 @@ Progression progression_from_json(const std::string& json, const std::string& na
     progression.images = p.at("images");
     progression.seconds = p.at("seconds");
     progression.most_units = p.at("most_units").get<std::vector<double>>();
+    progression.losses = p.value("losses", std::vector<double>());
     return progression;
   } catch (const Json::exception&) {
     fail("{}: its record of progress is damaged", name);
   }
 }
 
-void save_checkpoint(const std::filesystem::path& path, Network network, const Sgd& sgd,
-                     const Progression& progression, const std::string& settings_json) {
+void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module& network,
+                     const ModelSpec& spec, const Sgd& sgd, const Progression& progression,
+                     const std::string& settings_json) {
   std::vector<torch::Tensor> kept;
   std::vector<io::NamedTensor> tensors;
   for (const auto& [name, tensor] : run_tensors(network, sgd)) {
@@ -84,7 +87,7 @@ void save_checkpoint(const std::filesystem::path& path, Network network, const S
                         std::as_bytes(std::span(host.data_ptr<float>(), size_t(host.numel())))}});
   }
   const Json json = {{"settings", Json::parse(settings_json)},
-                     {"spec", Json::parse(sact::to_json(network->spec()))},
+                     {"spec", Json::parse(sact::to_json(spec))},
                      {"progression", Json::parse(to_json(progression))},
                      {"mark", kComplete}};
   io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
@@ -110,7 +113,7 @@ Progression Checkpoint::progression() const {
   return progression_from_json(found == json_.end() ? "" : found->dump(), file_.name());
 }
 
-void Checkpoint::load(Network network, Sgd& sgd) const {
+void Checkpoint::load(const torch::nn::Module& network, Sgd& sgd) const {
   torch::NoGradGuard no_grad;
   for (auto& [name, tensor] : run_tensors(network, sgd)) {
     const io::TensorView* view = file_.find(name);

@@ -5,10 +5,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/json.h"
 #include "io/safetensors.h"
-#include "train/network.h"
+#include "model/spec.h"
 #include "train/sgd.h"
 
 namespace sact::train {
@@ -24,6 +25,7 @@ struct Progression {
   // Sums over the epoch under way, for its line in the log.
   double loss_sum = 0, entropy_sum = 0, correct = 0, images = 0, seconds = 0;
   std::vector<double> most_units;  // of each block: largest N that any position has reached
+  std::vector<double> losses;      // parts of a detector's loss
 };
 
 std::string to_json(const Progression& progression);
@@ -31,12 +33,14 @@ std::string to_json(const Progression& progression);
 Progression progression_from_json(const std::string& json, const std::string& name);
 
 /// All tensors of a run by name: weights, moving averages and momentum.
-std::vector<std::pair<std::string, torch::Tensor>> run_tensors(Network network, const Sgd& sgd);
+std::vector<std::pair<std::string, torch::Tensor>> run_tensors(const torch::nn::Module& network,
+                                                               const Sgd& sgd);
 
 /// Weights, momentum, progression, settings and the network's spec in one safetensors file, which
 /// appears whole or not at all and carries a mark of completeness.
-void save_checkpoint(const std::filesystem::path& path, Network network, const Sgd& sgd,
-                     const Progression& progression, const std::string& settings_json);
+void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module& network,
+                     const ModelSpec& spec, const Sgd& sgd, const Progression& progression,
+                     const std::string& settings_json);
 
 /// A checkpoint that is there. All members throw sact::Error, naming the file, when what they read
 /// is damaged.
@@ -50,7 +54,7 @@ class Checkpoint {
   std::optional<ModelSpec> spec() const;
   Progression progression() const;
   /// Puts weights and momentum in place; they must be those of such a network.
-  void load(Network network, Sgd& sgd) const;
+  void load(const torch::nn::Module& network, Sgd& sgd) const;
 
  private:
   io::SafetensorsFile file_;

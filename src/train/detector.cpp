@@ -5,6 +5,7 @@
 #include "model/detection.h"
 #include "train/crop_torch.h"
 #include "train/network_weights.h"
+#include "train/torch_runner.h"
 
 namespace sact::train {
 namespace {
@@ -77,14 +78,14 @@ DetectionOutput detect(Detector detector, const torch::Tensor& image,
                        const detect::DetectionOptions& options) {
   torch::NoGradGuard no_grad;
   const Size size = size_of(image);
-  NetworkOutput extracted = detector->extract(image);
+  const NetworkOutput extracted = detector->extract(image);
   const std::vector<Box> anchors = detector->anchors(size_of(extracted.features));
   DetectionOutput output;
   output.proposals = detector->propose(detector->score_anchors(extracted.features), anchors, size);
   output.outputs = to_host(detector->classify(extracted.features, output.proposals, size));
   output.detections = detect::find_detections(output.proposals, span_of(output.outputs),
                                               detector->spec().classes, size, options);
-  output.blocks = std::move(extracted.blocks);
+  output.extracted = results_of(detector->extractor_spec(), extracted, size).front();
   return output;
 }
 

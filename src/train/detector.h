@@ -9,6 +9,7 @@
 #include "detect/anchors.h"
 #include "detect/detections.h"
 #include "model/model_file.h"
+#include "model/result.h"
 #include "train/network.h"
 
 namespace sact::train {
@@ -48,7 +49,7 @@ TORCH_MODULE(Detector);
 
 /// One image through the whole detector.
 struct DetectionOutput {
-  std::vector<BlockOutput> blocks;  // of the extractor
+  ImageResult extracted;  // maps and FLOPs of the extractor
   std::vector<Box> proposals;
   torch::Tensor outputs;                      // of the head for each proposal, on the CPU
   std::vector<detect::Detection> detections;  // in pixels of the scaled image

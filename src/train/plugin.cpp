@@ -1,6 +1,8 @@
 #include "train/plugin.h"
 
 #include "base/file.h"
+#include "train/detector_trainer.h"
+#include "train/device.h"
 #include "train/evaluation.h"
 #include "train/torch_runner.h"
 #include "train/trainer.h"
@@ -8,12 +10,14 @@
 namespace sact::train {
 namespace {
 
-TrainOutcome train_request(const TrainRequest& request) {
-  TrainOptions options;
+/// Options of either kind of training; `read` makes settings from JSON.
+template <typename Options, typename Read>
+Options options_of(const TrainRequest& request, const Read& read) {
+  Options options;
   if (!request.config.empty()) {
     const auto bytes = read_file(request.config, 1 << 20);
-    options.settings = settings_from_json(
-        {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, request.config);
+    options.settings =
+        read({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, request.config, {});
   }
   for (const std::string& assignment : request.assignments) {
     set_from_text(options.settings, assignment);
@@ -22,7 +26,19 @@ TrainOutcome train_request(const TrainRequest& request) {
   options.device = request.device;
   options.threads = request.threads;
   options.interrupted = request.interrupted;
-  const TrainResult result = train(options);
+  return options;
+}
+
+TrainDetectorOutcome train_detector_request(const TrainRequest& request) {
+  use_full_precision();
+  const DetectorTrainResult result =
+      train_detector(options_of<DetectorTrainOptions>(request, detection_settings_from_json));
+  return {result.first,   result.finished, result.epochs,  result.steps,
+          result.seconds, result.ap,       result.best_ap, result.flops};
+}
+
+TrainOutcome train_request(const TrainRequest& request) {
+  const TrainResult result = train(options_of<TrainOptions>(request, settings_from_json));
   return {result.first,   result.finished,      result.epochs,        result.steps,
           result.seconds, result.last.accuracy, result.best_accuracy, result.last.flops.mean};
 }
@@ -31,7 +47,7 @@ TrainOutcome train_request(const TrainRequest& request) {
 
 const TorchPlugin* sact_torch_plugin() {
   static const TorchPlugin plugin = {make_torch_runner, torch_facts, train_request,
-                                     evaluate_request};
+                                     train_detector_request, evaluate_request};
   return &plugin;
 }
 

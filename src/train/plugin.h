@@ -42,12 +42,20 @@ struct TrainOutcome {
   double seconds = 0, accuracy = 0, best_accuracy = 0, flops = 0;
 };
 
+struct TrainDetectorOutcome {
+  bool first = true;  // as TrainOutcome's
+  bool finished = false;
+  int64_t epochs = 0, steps = 0;
+  double seconds = 0, ap = 0, best_ap = 0, flops = 0;
+};
+
 struct TorchPlugin {
   /// `device` is "cpu" or "cuda".
   std::unique_ptr<Runner> (*make_runner)(const ModelFile& file, const std::string& device,
                                          int threads);
   TorchFacts (*facts)(int threads);
   TrainOutcome (*train)(const TrainRequest& request);
+  TrainDetectorOutcome (*train_detector)(const TrainRequest& request);
   /// Empty in all but the first of several processes.
   std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const evaluation::Request& request);
 };

@@ -5,16 +5,12 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "io/json.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
 #include "model/result.h"
-#include "report/plot.h"
 #include "report/ponder_sheet.h"
-#include "report/summary_page.h"
 #include "train/network_weights.h"
 #include "train/torch_runner.h"
 
@@ -80,38 +76,17 @@ std::vector<double> log_row(const EpochRecord& record, int blocks) {
   return row;
 }
 
-report::Series column_series(const report::CsvColumns& log, const std::string& column,
-                             const std::string& name, double scale = 1) {
-  report::Series series;
-  series.name = name;
-  const auto* x = log.find("epoch");
-  const auto* y = log.find(column);
-  if (!x || !y) return series;
-  for (size_t i = 0; i < y->size(); ++i) {
-    if (!std::isfinite((*y)[i])) continue;
-    series.x.push_back((*x)[i]);
-    series.y.push_back((*y)[i] * scale);
-  }
-  return series;
-}
-
-void label(report::Plot& plot, const char* title, const char* quantity) {
-  plot.title = title;
-  plot.x_label = "epoch";
-  plot.y_label = quantity;
-}
-
 std::vector<report::Plot> run_plots(const report::CsvColumns& log, const ModelSpec& spec) {
   report::Plot loss, accuracy, flops, units;
-  label(loss, "Loss", "loss");
+  label_over_epochs(loss, "Loss", "loss");
   loss.series = {column_series(log, "train_loss", "training loss"),
                  column_series(log, "train_entropy", "cross-entropy")};
-  label(accuracy, "Accuracy", "accuracy (%)");
+  label_over_epochs(accuracy, "Accuracy", "accuracy (%)");
   accuracy.series = {column_series(log, "train_accuracy", "training", 100),
                      column_series(log, "val_accuracy", "validation", 100)};
-  label(flops, "FLOPs", "GFLOP per image");
+  label_over_epochs(flops, "FLOPs", "GFLOP per image");
   flops.series = {column_series(log, "flops", "validation", 1e-9)};
-  label(units, "Units per block", "mean units");
+  label_over_epochs(units, "Units per block", "mean units");
   for (int block = 0; block < spec.blocks(); ++block) {
     units.series.push_back(
         column_series(log, fmt::format("units_{}", block + 1), fmt::format("block {}", block + 1)));
@@ -119,67 +94,24 @@ std::vector<report::Plot> run_plots(const report::CsvColumns& log, const ModelSp
   return {loss, accuracy, flops, units};
 }
 
-std::string text_of(const fs::path& path) {
-  const auto bytes = read_file(path, 64 << 20);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+RunSettings run_settings(const TrainSettings& settings) {
+  return {to_json(settings), [settings](const std::string& stored, const std::string& name) {
+            return differences(settings_from_json(stored, name), settings);
+          }};
 }
 
 }  // namespace
 
 RunFolder::RunFolder(fs::path path, const TrainSettings& settings)
-    : path_(std::move(path)), settings_(settings) {
-  make_directories(path_);
-  lock_ = std::make_unique<DirectoryLock>(path_);
-  for (const fs::path& folder : {path_, path_ / "samples"}) remove_left_temporaries(folder);
-  if (fs::exists(checkpoint_path())) {
-    try {
-      checkpoint_ = std::make_unique<Checkpoint>(checkpoint_path());
-    } catch (const Error& error) {
-      fail("{}; remove it to start the run anew", error.what());
-    }
-  }
-  compare_settings();
-  check_writable(path_ / "settings.json");
-}
-
-/// Only what would be overwritten can be in the way: a start that failed, or was killed before
-/// anything was saved, holds no run.
-void RunFolder::compare_settings() const {
-  if (!checkpoint_ && !fs::exists(path_ / "last.safetensors")) return;
-  auto compare = [&](const TrainSettings& before) {
-    const auto changed = differences(before, settings_);
-    if (changed.empty()) return;
-    fail("{}: holds a run with other settings ({}); give the same, or another folder",
-         path_.string(), fmt::join(changed, "; "));
-  };
-  if (checkpoint_) {
-    compare(settings_from_json(checkpoint_->settings_json(), checkpoint_path().string()));
-  }
-  const fs::path file = path_ / "settings.json";
-  if (!fs::exists(file)) return;  // begin() writes it again
-  std::optional<TrainSettings> stored;
-  try {
-    stored = settings_from_json(text_of(file), file.string());
-  } catch (const Error& error) {
-    fail("{}; {}", error.what(),
-         checkpoint_ ? "remove this file, the checkpoint holds the settings too"
-                     : "mend it, or use another folder");
-  }
-  compare(*stored);
-}
+    : settings_(settings), directory_(std::move(path), run_settings(settings)) {}
 
 void RunFolder::begin(const ModelSpec& spec, const Progression& progression) {
   spec_ = spec;
-  write_file_atomically(path_ / "settings.json", to_json(settings_) + "\n");
-  log_ = std::make_unique<report::CsvLog>(path_ / "log.csv", log_columns(spec),
-                                          double(progression.epoch));
-  make_directories(path_ / "events");
-  events_ = std::make_unique<report::EventWriter>(path_ / "events", progression.step + 1);
-  checkpoint_.reset();  // its memory, and its place on the disk when the next one replaces it
+  directory_.begin(log_columns(spec), progression);
 }
 
 void RunFolder::write_model(const std::string& name, Network network) {
-  sact::write_model(path_ / (name + ".safetensors"), network->spec(), network_weights(network));
+  directory_.write_model(name, network->spec(), network_weights(network));
 }
 
 void RunFolder::write_samples(Network network, const data::Dataset& dataset, int count, Size size,
@@ -211,32 +143,28 @@ void RunFolder::write_samples(Network network, const data::Dataset& dataset, int
   }
   if (was_training) network->train();
   if (samples.size() == 0) return;
-  make_directories(path_ / "samples");
-  last_samples_ = fmt::format("samples/epoch-{:04}.png", epoch);
-  const io::Image sheet = samples.draw(4);
-  io::write_image(path_ / last_samples_, sheet);
-  events_->add_image("ponder maps", sheet, epoch);
+  directory_.write_samples(samples.draw(4), "ponder maps", epoch);
 }
 
 void RunFolder::record(const EpochRecord& record, int64_t step) {
-  log_->append(log_row(record, spec_.blocks()));
-  events_->add_scalar("train/loss", record.loss, step);
-  events_->add_scalar("train/cross_entropy", record.entropy, step);
-  events_->add_scalar("train/accuracy", record.accuracy, step);
-  events_->add_scalar("train/rate", record.rate, step);
-  events_->add_scalar("train/dead_units", total(record.dead_units), step);
+  report::EventWriter& events = directory_.events();
+  directory_.append(log_row(record, spec_.blocks()));
+  events.add_scalar("train/loss", record.loss, step);
+  events.add_scalar("train/cross_entropy", record.entropy, step);
+  events.add_scalar("train/accuracy", record.accuracy, step);
+  events.add_scalar("train/rate", record.rate, step);
+  events.add_scalar("train/dead_units", total(record.dead_units), step);
   std::string line =
       fmt::format("epoch {}/{}: loss {:.4f}, training accuracy {:.2f} %", record.epoch,
                   settings_.epochs, record.loss, 100 * record.accuracy);
   if (record.evaluation) {
     const EvalOutcome& evaluation = *record.evaluation;
-    events_->add_scalar("val/accuracy", evaluation.accuracy, step);
-    events_->add_scalar("val/recall5", evaluation.recall5, step);
-    events_->add_scalar("val/gflop", evaluation.flops.mean * 1e-9, step);
+    events.add_scalar("val/accuracy", evaluation.accuracy, step);
+    events.add_scalar("val/recall5", evaluation.recall5, step);
+    events.add_scalar("val/gflop", evaluation.flops.mean * 1e-9, step);
     std::vector<std::string> units;
     for (size_t block = 0; block < evaluation.units.size(); ++block) {
-      events_->add_scalar(fmt::format("val/units_{}", block + 1), evaluation.units[block].mean,
-                          step);
+      events.add_scalar(fmt::format("val/units_{}", block + 1), evaluation.units[block].mean, step);
       units.push_back(fmt::format("{:.2f}", evaluation.units[block].mean));
     }
     line += fmt::format(", validation {:.2f} %, {}", 100 * evaluation.accuracy,
@@ -245,7 +173,7 @@ void RunFolder::record(const EpochRecord& record, int64_t step) {
   }
   log_info("{}, {:.0f} images/s", line, record.images_per_second);
   report_dead_units(record);
-  events_->flush();
+  events.flush();
   write_plots(record);
 }
 
@@ -265,34 +193,20 @@ void RunFolder::report_dead_units(const EpochRecord& record) {
 }
 
 void RunFolder::write_plots(const EpochRecord& record) {
-  const report::CsvColumns log = report::read_csv(path_ / "log.csv");
-  const auto plots = run_plots(log, spec_);
-  write_file_atomically(path_ / "curves.svg", report::to_svg(plots, 2));
+  const report::CsvColumns log = directory_.log();
   report::SummaryPage page;
-  page.title = path_.filename().string();
   page.subtitle = fmt::format("{} network with units {} on {}", name_of(spec_.halting),
                               fmt::join(spec_.units, ","), settings_.data);
-  auto last_of = [&](const char* column) {
-    double found = kNone;
-    for (double value : *log.find(column)) found = std::isfinite(value) ? value : found;
-    return found;
-  };
-  page.facts = {{"epochs", fmt::format("{:.0f} of {}", last_of("epoch"), settings_.epochs)},
-                {"validation accuracy", fmt::format("{:.2f} %", 100 * last_of("val_accuracy"))},
-                {"FLOPs per image", format_flops(last_of("flops"))},
-                {"dead units", total(record.dead_units) == 0
-                                   ? "none"
-                                   : fmt::format("{} ({})", total(record.dead_units),
-                                                 dead_units_text(record.dead_units, spec_))}};
-  const io::Json settings = io::Json::parse(to_json(settings_));
-  for (const auto& [key, value] : settings.items()) {
-    page.settings.push_back({key, io::dump_json(value)});
-  }
-  page.plots = plots;
-  if (!last_samples_.empty()) {
-    page.pictures = {report::linked_picture(last_samples_, "ponder cost over validation images")};
-  }
-  write_file_atomically(path_ / "summary.html", report::to_html(page));
+  page.facts = {
+      {"epochs", fmt::format("{:.0f} of {}", last_of(log, "epoch"), settings_.epochs)},
+      {"validation accuracy", fmt::format("{:.2f} %", 100 * last_of(log, "val_accuracy"))},
+      {"FLOPs per image", format_flops(last_of(log, "flops"))},
+      {"dead units", total(record.dead_units) == 0
+                         ? "none"
+                         : fmt::format("{} ({})", total(record.dead_units),
+                                       dead_units_text(record.dead_units, spec_))}};
+  page.plots = run_plots(log, spec_);
+  directory_.write_summary(std::move(page), "ponder cost over validation images");
 }
 
 }  // namespace sact::train

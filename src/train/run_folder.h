@@ -1,17 +1,13 @@
-// The folder of a training run: settings, log, curves, pictures, models, checkpoint, summary.
+// What the run folder of a classifier holds: its log, curves, pictures and summary.
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "base/file.h"
 #include "data/dataset.h"
-#include "report/csv.h"
-#include "report/event_file.h"
-#include "train/checkpoint.h"
 #include "train/evaluation.h"
+#include "train/run_directory.h"
 #include "train/settings.h"
 
 namespace sact::train {
@@ -27,19 +23,13 @@ struct EpochRecord {
 
 class RunFolder {
  public:
-  /// Makes the folder, or finds one that is there. When that holds a run its settings must be the
-  /// same, otherwise sact::Error lists the differences. The folder is locked while this object
-  /// lives, and what a killed run left half written is removed.
   RunFolder(std::filesystem::path path, const TrainSettings& settings);
 
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path checkpoint_path() const { return path_ / "checkpoint.safetensors"; }
-  /// Where the run was interrupted; null when it begins, and after begin().
-  const Checkpoint* checkpoint() const { return checkpoint_.get(); }
+  const std::filesystem::path& path() const { return directory_.path(); }
+  std::filesystem::path checkpoint_path() const { return directory_.checkpoint_path(); }
+  const Checkpoint* checkpoint() const { return directory_.checkpoint(); }
 
-  /// To be called when nothing is known to stand in the way of the run, so that a failed start
-  /// leaves no folder that looks like one: writes settings.json, opens log.csv and the event files
-  /// without what lies after the point of resumption, and lets go of the checkpoint.
+  /// As RunDirectory::begin().
   void begin(const ModelSpec& spec, const Progression& progression);
 
   /// Writes NAME.safetensors.
@@ -53,18 +43,12 @@ class RunFolder {
   void record(const EpochRecord& record, int64_t step);
 
  private:
-  void compare_settings() const;
   void report_dead_units(const EpochRecord& record);
   void write_plots(const EpochRecord& record);
 
-  std::filesystem::path path_;
-  std::unique_ptr<DirectoryLock> lock_;
   TrainSettings settings_;
-  std::unique_ptr<Checkpoint> checkpoint_;
+  RunDirectory directory_;
   ModelSpec spec_;
-  std::unique_ptr<report::CsvLog> log_;
-  std::unique_ptr<report::EventWriter> events_;
-  std::string last_samples_;
   std::string dead_units_;  // as last reported
 };
 

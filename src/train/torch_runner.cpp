@@ -44,9 +44,12 @@ class TorchRunner : public Runner {
 }  // namespace
 
 std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& output, Size size) {
-  const torch::Tensor logits = output.logits.to(torch::kCPU, torch::kFloat32).contiguous();
-  std::vector<ImageResult> results(static_cast<size_t>(logits.size(0)));
-  for (size_t i = 0; i < results.size(); ++i) {
+  std::vector<ImageResult> results(static_cast<size_t>(output.features.size(0)));
+  torch::Tensor logits;
+  if (output.logits.defined()) {
+    logits = output.logits.to(torch::kCPU, torch::kFloat32).contiguous();
+  }
+  for (size_t i = 0; i < results.size() && logits.defined(); ++i) {
     const float* row = logits[int64_t(i)].data_ptr<float>();
     results[i].logits.assign(row, row + logits.size(1));
   }

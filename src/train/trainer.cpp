@@ -19,7 +19,9 @@
 #include "train/precision.h"
 #include "train/processes.h"
 #include "train/run_folder.h"
+#include "train/run_state.h"
 #include "train/schedule.h"
+#include "train/start_weights.h"
 #include "train/training_step.h"
 
 namespace sact::train {
@@ -40,14 +42,11 @@ class Trainer {
   void compare_with_others();
   ModelSpec agreed_spec();
   void prepare_network();
-  void resume_or_start(const ModelSpec& spec);
-  void exchange_gradients();
   bool run_epoch();
   void train_step(const DeviceBatch& batch, EpochSums& sums);
   void finish_epoch(TrainResult& result);
   void check_finite(const EpochSums& sums);
   void checkpoint();
-  bool interrupted() const { return options_.interrupted && options_.interrupted(); }
   /// Images of a step in all processes together.
   int64_t step_images() const { return int64_t(settings_.batch) * processes_.size(); }
 
@@ -61,11 +60,9 @@ class Trainer {
   Network network_{nullptr};
   std::unique_ptr<Sgd> sgd_;
   std::unique_ptr<TrainingStep> step_;
-  Progression progression_;
+  std::unique_ptr<RunState> state_;
   int64_t steps_per_epoch_ = 0;
   bool bf16_ = false;
-  Clock::time_point saved_;           // when the last checkpoint was written
-  bool stop_ = false, save_ = false;  // what all have agreed to do after the step under way
 };
 
 bool decoded_set_fits(const data::Dataset& a, const data::Dataset& b, int side, int processes) {
@@ -125,17 +122,7 @@ void Trainer::compare_with_others() {
   if (sizes != first_sizes) {
     differing.push_back(fmt::format("its data set: {} -> {}", first_sizes, sizes));
   }
-  if (!processes_.any(!differing.empty())) return;
-  if (differing.empty()) {
-    fail(
-        "worker {}: another worker was started with other settings or data than worker 0; its own "
-        "message says which",
-        processes_.rank());
-  }
-  fail(
-      "worker {} was started with other settings or data than worker 0 ({}); start all with the "
-      "same",
-      processes_.rank(), fmt::join(differing, "; "));
+  expect_same_start(processes_, differing);
 }
 
 /// The spec of the network, the same in all processes. A run that goes on has it in its checkpoint
@@ -167,7 +154,9 @@ void Trainer::prepare_network() {
   network_ = make_network(spec, initial_weights(spec, initial));
   // All take over what the first has, and a run that goes on has what it needs in its checkpoint.
   if (folder_ && !folder_->checkpoint() && !settings_.init.empty()) {
-    start_from(network_, settings_.init);
+    const ModelFile init(settings_.init);
+    expect_classifier(init);
+    start_from(named_tensors(*network_), spec, init);
   }
   network_->to(device_);
   if (device_.is_cuda()) to_channels_last(*network_);
@@ -180,118 +169,73 @@ void Trainer::prepare_network() {
   StepOptions step{settings_.label_smoothing, settings_.tau, bf16_};
   // Recorded kernels cannot wait for other processes in the midst of a step.
   step.graph = settings_.cuda_graph && !settings_.sync_norms;
-  step.after_backward = [this] { exchange_gradients(); };
+  step.after_backward = [this] { state_->exchange(); };
   step_ = std::make_unique<TrainingStep>(network_, *sgd_, std::move(step));
-  resume_or_start(spec);
-}
-
-/// The first process reads the checkpoint, if there is one, and all take over what it has.
-void Trainer::resume_or_start(const ModelSpec& spec) {
-  progression_.workers = processes_.size();
-  if (folder_ && folder_->checkpoint()) {
-    folder_->checkpoint()->load(network_, *sgd_);
-    progression_ = folder_->checkpoint()->progression();
-    log_info("resuming {} at epoch {}, step {}", folder_->path().string(), progression_.epoch + 1,
-             progression_.step);
-  }
-  progression_ = progression_from_json(processes_.broadcast(to_json(progression_)), "worker 0");
-  if (progression_.workers != processes_.size()) {
-    // Its position in the epoch and its steps count batches of all processes together.
-    fail(
-        "{}: holds a run of {} process{}, but now there {} {}; resume it with as many, or use "
-        "another "
-        "folder",
-        options_.run.string(), progression_.workers, progression_.workers == 1 ? "" : "es",
-        processes_.alone() ? "is" : "are", processes_.size());
-  }
-  std::vector<torch::Tensor> tensors;
-  for (auto& [name, tensor] : run_tensors(network_, *sgd_)) tensors.push_back(tensor.detach());
-  processes_.broadcast(tensors);
-  if (folder_) folder_->begin(spec, progression_);
-}
-
-/// Averages the gradients, and with them the moving averages of norms, so that at any step all
-/// processes hold the same network. Whether to stop or to save travels along.
-void Trainer::exchange_gradients() {
-  const bool save = processes_.first() && settings_.checkpoint_minutes > 0 &&
-                    seconds_since(saved_) > 60 * settings_.checkpoint_minutes;
-  const std::vector<bool> wishes = {interrupted(), save};
-  std::vector<torch::Tensor> tensors;
-  if (!processes_.alone()) {
-    tensors = sgd_->gradients();
-    for (const torch::Tensor& buffer : network_->buffers()) {
-      if (buffer.is_floating_point() && !settings_.sync_norms) tensors.push_back(buffer);
-    }
-  }
-  const std::vector<bool> agreed = processes_.average(tensors, wishes);
-  stop_ = agreed[0];
-  save_ = agreed[1];
+  RunStateOptions run{options_.run, to_json(settings_), spec, settings_.checkpoint_minutes};
+  run.average_buffers = !settings_.sync_norms;
+  run.interrupted = options_.interrupted;
+  state_ = std::make_unique<RunState>(processes_, *network_, *sgd_, std::move(run));
+  state_->start(folder_ ? folder_->checkpoint() : nullptr);
+  if (folder_) folder_->begin(spec, state_->progression);
 }
 
 void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
   std::vector<Augmentation> augmentations;
   for (size_t i = 0; i < batch.indices.size(); ++i) {
     augmentations.push_back(draw_augmentation(settings_, uint64_t(settings_.seed),
-                                              progression_.epoch, batch.indices[i],
+                                              state_->progression.epoch, batch.indices[i],
                                               batch.aspects[i], batch.boxes[i]));
   }
   const torch::Tensor images =
       augment_batch(batch.pixels, augmentations, settings_.size, network_->spec().input);
   sums.add(step_->run(images, batch.labels,
-                      learning_rate(settings_, progression_.step, steps_per_epoch_)));
+                      learning_rate(settings_, state_->progression.step, steps_per_epoch_)));
 }
 
 void Trainer::check_finite(const EpochSums& sums) {
-  if (sums.finite(processes_)) return;
-  fail(
-      "the loss is not finite at epoch {}, step {}; the last checkpoint is kept in {}: try a "
-      "smaller "
-      "rate, warmup_epochs or clip_norm in a new run folder",
-      progression_.epoch + 1, progression_.step, options_.run.string());
+  if (!sums.finite(processes_)) state_->fail_not_finite();
 }
 
 void Trainer::checkpoint() {
-  saved_ = Clock::now();
-  if (!folder_) return;
-  save_checkpoint(folder_->checkpoint_path(), network_, *sgd_, progression_, to_json(settings_));
+  state_->checkpoint(folder_ ? folder_->checkpoint_path() : std::filesystem::path());
 }
 
 /// Returns false when it was interrupted; then a checkpoint stands at the last step.
 bool Trainer::run_epoch() {
   // Every process draws the same order and takes its share of each step's images.
-  auto order =
-      data::epoch_order(train_set_->size(), uint64_t(settings_.seed), progression_.epoch, true);
+  auto order = data::epoch_order(train_set_->size(), uint64_t(settings_.seed),
+                                 state_->progression.epoch, true);
   if (!processes_.alone()) {
     order.resize(size_t(steps_per_epoch_ * step_images()));
     order = data::training_shard(order, processes_.rank(), processes_.size());
   }
   const auto pass = train_feeder_->pass(std::move(order), settings_.batch,
-                                        progression_.position / processes_.size(), true);
+                                        state_->progression.position / processes_.size(), true);
   // Sums of the part that is done already are counted once, by the first.
-  EpochSums sums(processes_.first() ? progression_ : Progression{}, network_->spec().blocks(),
-                 device_);
-  Progress bar(fmt::format("epoch {}/{}", progression_.epoch + 1, settings_.epochs),
-               steps_per_epoch_ * step_images() - progression_.position, "images");
+  EpochSums sums(processes_.first() ? state_->progression : Progression{},
+                 network_->spec().blocks(), device_);
+  Progress bar(fmt::format("epoch {}/{}", state_->progression.epoch + 1, settings_.epochs),
+               steps_per_epoch_ * step_images() - state_->progression.position, "images");
   auto start = Clock::now();
-  saved_ = start;
+  state_->restart_clock();
   auto take_stock = [&] {
     check_finite(sums);
-    sums.store(progression_, processes_);
-    progression_.seconds += seconds_since(start);
+    sums.store(state_->progression, processes_);
+    state_->progression.seconds += seconds_since(start);
     start = Clock::now();
   };
   DeviceBatch batch;
   while (pass->next(batch)) {
     train_step(batch, sums);
-    progression_.position = batch.next_position * processes_.size();
-    progression_.images += double(step_images());
-    ++progression_.step;
+    state_->progression.position = batch.next_position * processes_.size();
+    state_->progression.images += double(step_images());
+    ++state_->progression.step;
     bar.advance(step_images());
-    if (stop_ || save_) {
+    if (state_->stop() || state_->save()) {
       take_stock();
       checkpoint();
-      if (stop_) return false;
-    } else if (progression_.step % settings_.log_every == 0) {
+      if (state_->stop()) return false;
+    } else if (state_->progression.step % settings_.log_every == 0) {
       check_finite(sums);
     }
   }
@@ -301,40 +245,40 @@ bool Trainer::run_epoch() {
 }
 
 void Trainer::finish_epoch(TrainResult& result) {
-  const int64_t epoch = ++progression_.epoch;
+  const int64_t epoch = ++state_->progression.epoch;
   const bool last = epoch == settings_.epochs;
   EpochRecord record;
   record.epoch = epoch;
-  record.rate = learning_rate(settings_, progression_.step - 1, steps_per_epoch_);
-  record.loss = progression_.loss_sum / progression_.images;
-  record.entropy = progression_.entropy_sum / progression_.images;
-  record.accuracy = progression_.correct / progression_.images;
-  record.seconds = progression_.seconds;
-  record.images_per_second = progression_.images / progression_.seconds;
-  for (size_t block = 0; block < progression_.most_units.size(); ++block) {
+  record.rate = learning_rate(settings_, state_->progression.step - 1, steps_per_epoch_);
+  record.loss = state_->progression.loss_sum / state_->progression.images;
+  record.entropy = state_->progression.entropy_sum / state_->progression.images;
+  record.accuracy = state_->progression.correct / state_->progression.images;
+  record.seconds = state_->progression.seconds;
+  record.images_per_second = state_->progression.images / state_->progression.seconds;
+  for (size_t block = 0; block < state_->progression.most_units.size(); ++block) {
     record.dead_units.push_back(network_->spec().units[block] -
-                                int(std::lround(progression_.most_units[block])));
+                                int(std::lround(state_->progression.most_units[block])));
   }
   if (last || epoch % settings_.eval_every == 0) {
     const int side = settings_.eval_size ? settings_.eval_size : settings_.size;
     record.evaluation =
         evaluate(network_, *val_feeder_, processes_, {{side, side}, settings_.batch, bf16_});
     result.last = *record.evaluation;
-    const bool best = record.evaluation->accuracy > progression_.best_accuracy;
-    if (best) progression_.best_accuracy = record.evaluation->accuracy;
+    const bool best = record.evaluation->accuracy > state_->progression.best_accuracy;
+    if (best) state_->progression.best_accuracy = record.evaluation->accuracy;
     if (folder_) {
       folder_->write_model("last", network_);
       if (best) folder_->write_model("best", network_);
       folder_->write_samples(network_, *val_set_, settings_.samples, {side, side}, device_, epoch);
     }
   }
-  if (folder_) folder_->record(record, progression_.step);
-  const Progression done = progression_;
-  progression_ = Progression{};
-  progression_.epoch = done.epoch;
-  progression_.step = done.step;
-  progression_.best_accuracy = done.best_accuracy;
-  progression_.workers = done.workers;
+  if (folder_) folder_->record(record, state_->progression.step);
+  const Progression done = state_->progression;
+  state_->progression = Progression{};
+  state_->progression.epoch = done.epoch;
+  state_->progression.step = done.step;
+  state_->progression.best_accuracy = done.best_accuracy;
+  state_->progression.workers = done.workers;
   checkpoint();
 }
 
@@ -342,10 +286,11 @@ TrainResult Trainer::run() {
   const auto start = Clock::now();
   TrainResult result;
   bool stopped = false;
-  while (progression_.epoch < settings_.epochs && !stopped) {
+  while (state_->progression.epoch < settings_.epochs && !stopped) {
     if (run_epoch()) {
       finish_epoch(result);
-      stopped = processes_.any(interrupted()) && progression_.epoch < settings_.epochs;
+      stopped =
+          processes_.any(state_->interrupted()) && state_->progression.epoch < settings_.epochs;
     } else {
       stopped = true;
     }
@@ -354,9 +299,9 @@ TrainResult Trainer::run() {
   result.first = processes_.first();
   result.network = network_;
   result.finished = !stopped;
-  result.epochs = progression_.epoch;
-  result.steps = progression_.step;
-  result.best_accuracy = progression_.best_accuracy;
+  result.epochs = state_->progression.epoch;
+  result.steps = state_->progression.step;
+  result.best_accuracy = state_->progression.best_accuracy;
   result.seconds = seconds_since(start);
   return result;
 }
@@ -403,37 +348,6 @@ ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::stri
   spec.input.size = settings.eval_size ? settings.eval_size : settings.size;
   validate(spec, "the network of this run");
   return spec;
-}
-
-void start_from(Network network, const std::filesystem::path& init) {
-  torch::NoGradGuard no_grad;
-  const ModelFile file(init);
-  expect_classifier(file);
-  auto tensors = named_tensors(*network);
-  int fresh = 0;
-  for (const WeightInfo& weight : weight_list(network->spec())) {
-    const io::TensorView* view = file.find(weight.name);
-    const bool halting = weight.name.find(".halting.") != std::string::npos;
-    const bool head = weight.name.starts_with("head.fc.");
-    if (!view && halting) {
-      ++fresh;
-      continue;
-    }
-    if (!view) {
-      fail("{}: has no weights for '{}': it cannot start a network with units {}", init.string(),
-           weight.name, fmt::join(network->spec().units, ","));
-    }
-    const int64_t elements = view->elements();
-    if (elements != weight.elements()) {
-      if (head) continue;  // another number of classes
-      fail("{}: its '{}' has the shape {}, but this network needs {}", init.string(), weight.name,
-           io::shape_text(view->shape), io::shape_text(weight.shape));
-    }
-    const std::vector<float> values = file.values(weight);
-    torch::Tensor& target = tensors[weight.name];
-    target.copy_(torch::tensor(values).view(target.sizes()));
-  }
-  log_verbose("started from {}; {} halting tensors are fresh", init.string(), fresh);
 }
 
 }  // namespace sact::train

@@ -39,10 +39,4 @@ TrainResult train(const TrainOptions& options);
 /// The spec a run trains: from its settings, the data set's classes and the model it starts from.
 ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::string>& class_names);
 
-/// Copies the weights of `init` that the network has, and leaves what only an adaptive network has
-/// (halting) or what depends on the number of classes (the head, if that differs) as it is. A file
-/// with fewer units than the network is an error; one with more gives its first units of each
-/// block.
-void start_from(Network network, const std::filesystem::path& init);
-
 }  // namespace sact::train

@@ -1,4 +1,5 @@
 // Training runs: learning, stopping, resuming to the last bit, and mistakes.
+#include "train/start_weights.h"
 #include "train/trainer.h"
 
 #include <gtest/gtest.h>
@@ -124,8 +125,8 @@ TEST_F(Training, TwoStagesStartFromThePlainNetwork) {
   const std::string init = (directory_ / "plain/last.safetensors").string();
   Network network(
       spec_of_run(options("x", {"init=" + init}).settings, std::vector<std::string>(10, "class")));
-  start_from(network, init);
   const ModelFile file(init);
+  start_from(named_tensors(*network), network->spec(), file);
   auto tensors = named_tensors(*network);
   int compared = 0;
   for (const WeightInfo& weight : weight_list(file.spec())) {

@@ -1,0 +1,324 @@
+#include "train/detector_trainer.h"
+
+#include <chrono>
+#include <optional>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "data/order.h"
+#include "detect/examples.h"
+#include "model/initial_weights.h"
+#include "train/detection_loss.h"
+#include "train/detector_evaluation.h"
+#include "train/detector_run_folder.h"
+#include "train/device.h"
+#include "train/example_feeder.h"
+#include "train/precision.h"
+#include "train/processes.h"
+#include "train/run_state.h"
+#include "train/start_weights.h"
+
+namespace sact::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int64_t kSums = 1 + int64_t(kDetectionLossNames.size());  // the whole loss, and its parts
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class DetectorTrainer {
+ public:
+  explicit DetectorTrainer(const DetectorTrainOptions& options);
+  DetectorTrainResult run();
+
+ private:
+  void compare_with_others();
+  ModelSpec agreed_spec();
+  void prepare_detector();
+  bool run_epoch();
+  void train_step(const std::vector<FedExample>& batch, torch::Tensor& sums);
+  void take_stock(const torch::Tensor& sums);
+  void check_finite(const torch::Tensor& sums);
+  void finish_epoch(DetectorTrainResult& result);
+  void checkpoint();
+  /// Draws of one picture in one epoch.
+  Random random_of(int64_t index) const {
+    return Random::derived(
+        uint64_t(settings_.seed) + 0x9e37,
+        uint64_t(progression().epoch) * uint64_t(train_->size()) + uint64_t(index));
+  }
+  int64_t step_images() const { return int64_t(settings_.batch) * processes_.size(); }
+  Progression& progression() const { return state_->progression; }
+
+  DetectorTrainOptions options_;
+  const DetectionSettings& settings_;
+  Processes processes_;
+  torch::Device device_;
+  std::unique_ptr<DetectorRunFolder> folder_;  // in the first process only
+  std::unique_ptr<detect::Examples> train_, val_;
+  std::unique_ptr<data::CorruptItems> train_corrupt_, val_corrupt_;
+  Detector detector_{nullptr};
+  std::unique_ptr<Sgd> sgd_;
+  std::unique_ptr<RunState> state_;
+  int64_t steps_per_epoch_ = 0;
+  bool bf16_ = false;
+};
+
+DetectorTrainer::DetectorTrainer(const DetectorTrainOptions& options)
+    : options_(options),
+      settings_(options_.settings),
+      processes_(Processes::from_environment(device_from_name(options.device))),
+      device_(processes_.device()) {
+  if (processes_.first()) folder_ = std::make_unique<DetectorRunFolder>(options.run, settings_);
+  at::set_num_threads(processes_.threads(options.threads));
+  bf16_ = settings_.precision == "bf16";
+  if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
+  train_ = detect::open_examples(settings_.data, settings_.train);
+  val_ = detect::open_examples(settings_.data, settings_.val);
+  if (train_->class_names() != val_->class_names()) {
+    fail("{}: its splits {} and {} have different classes", settings_.data, settings_.train,
+         settings_.val);
+  }
+  compare_with_others();
+  for (auto [examples, corrupt] :
+       {std::pair(train_.get(), &train_corrupt_), std::pair(val_.get(), &val_corrupt_)}) {
+    *corrupt = std::make_unique<data::CorruptItems>(
+        data::corrupt_limit(examples->size(), settings_.max_corrupt));
+  }
+  steps_per_epoch_ = train_->size() / step_images();
+  if (steps_per_epoch_ == 0) {
+    fail("setting 'batch': {} images do not fill one step of {}", train_->size(), step_images());
+  }
+  prepare_detector();
+}
+
+void DetectorTrainer::compare_with_others() {
+  const DetectionSettings first = detection_settings_from_json(
+      processes_.broadcast(to_json(settings_)), "the settings of worker 0");
+  auto differing = differences(first, settings_, /*all=*/true);
+  const std::string sizes = fmt::format("{} and {} images of {} classes", train_->size(),
+                                        val_->size(), train_->class_names().size());
+  const std::string first_sizes = processes_.broadcast(sizes);
+  if (sizes != first_sizes) {
+    differing.push_back(fmt::format("its data set: {} -> {}", first_sizes, sizes));
+  }
+  expect_same_start(processes_, differing);
+}
+
+/// The same in all processes; a run that goes on no longer needs the model that it started from.
+ModelSpec DetectorTrainer::agreed_spec() {
+  std::string json;
+  if (folder_) {
+    const Checkpoint* checkpoint = folder_->checkpoint();
+    std::optional<ModelSpec> spec = checkpoint ? checkpoint->spec() : std::nullopt;
+    if (spec && spec->labels != train_->class_names()) {
+      fail(
+          "{}: its classes are not those with which the run in {} was started; put them back, or "
+          "use another folder",
+          settings_.data, options_.run.string());
+    }
+    json = to_json(spec ? *spec : spec_of_run(settings_, train_->class_names()));
+  }
+  return spec_from_json(processes_.broadcast(json), "the network of worker 0");
+}
+
+void DetectorTrainer::prepare_detector() {
+  const ModelSpec spec = agreed_spec();
+  InitialWeights initial;
+  initial.seed = uint64_t(settings_.seed);
+  initial.residual_scale = settings_.residual_scale;
+  initial.halting_bias = settings_.halting_bias;
+  initial.halting_scale = settings_.halting_scale;
+  detector_ = make_detector(spec, initial_weights(spec, initial));
+  if (folder_ && !folder_->checkpoint() && !settings_.init.empty()) {
+    start_from(named_tensors(*detector_), spec, ModelFile(settings_.init));
+  }
+  detector_->to(device_);
+  if (device_.is_cuda()) to_channels_last(*detector_);
+  sgd_ = std::make_unique<Sgd>(detector_->named_parameters(),
+                               SgdOptions{settings_.momentum, settings_.weight_decay,
+                                          settings_.decay_norms, settings_.clip_norm});
+  RunStateOptions run{options_.run, to_json(settings_), spec, settings_.checkpoint_minutes};
+  run.interrupted = options_.interrupted;
+  state_ = std::make_unique<RunState>(processes_, *detector_, *sgd_, std::move(run));
+  state_->start(folder_ ? folder_->checkpoint() : nullptr);
+  if (folder_) folder_->begin(spec, progression());
+}
+
+void DetectorTrainer::train_step(const std::vector<FedExample>& batch, torch::Tensor& sums) {
+  const DetectionLossOptions options{settings_.tau, settings_.anchor_batch, settings_.box_batch};
+  sgd_->zero_gradients();
+  for (const FedExample& example : batch) {
+    torch::Tensor image = network_input(example, detector_->spec().input, device_);
+    if (device_.is_cuda()) image = image.contiguous(torch::MemoryFormat::ChannelsLast);
+    DetectionLoss loss;
+    {
+      Autocast autocast(bf16_);
+      loss = detection_loss(detector_, image, example.objects, options, random_of(example.index));
+    }
+    (loss.total / double(batch.size())).backward();
+    sums.add_(torch::cat({loss.total.detach().view({1}), loss.parts}).to(torch::kFloat64));
+  }
+  state_->exchange();
+  sgd_->step(learning_rate(settings_, progression().step, steps_per_epoch_ * settings_.epochs));
+}
+
+void DetectorTrainer::check_finite(const torch::Tensor& sums) {
+  if (processes_.any(!torch::isfinite(sums).all().item<bool>())) state_->fail_not_finite();
+}
+
+/// Adds the sums of all processes since the last time to the record of the epoch.
+void DetectorTrainer::take_stock(const torch::Tensor& sums) {
+  check_finite(sums);
+  torch::Tensor all = sums.clone();
+  processes_.sum(all);
+  const torch::Tensor host = all.cpu();
+  Progression& now = progression();
+  now.losses.resize(size_t(kSums - 1), 0.0);
+  now.loss_sum += host[0].item<double>();
+  for (size_t i = 0; i < now.losses.size(); ++i) {
+    now.losses[i] += host[int64_t(i) + 1].item<double>();
+  }
+}
+
+void DetectorTrainer::checkpoint() {
+  state_->checkpoint(folder_ ? folder_->checkpoint_path() : std::filesystem::path());
+}
+
+/// Returns false when it was interrupted; then a checkpoint stands at the last step.
+bool DetectorTrainer::run_epoch() {
+  Progression& now = progression();
+  auto order = data::epoch_order(train_->size(), uint64_t(settings_.seed), now.epoch, true);
+  order.resize(size_t(steps_per_epoch_ * step_images()));
+  order = data::training_shard(order, processes_.rank(), processes_.size());
+  order.erase(order.begin(), order.begin() + now.position / processes_.size());
+  ExampleFeederOptions feed;
+  feed.workers = processes_.threads(settings_.workers);
+  feed.flipped = [this](int64_t index) { return random_of(index).coin(settings_.flip); };
+  ExampleFeeder feeder(*train_, std::move(order), *detector_->spec().detection, feed,
+                       *train_corrupt_);
+  Progress bar(fmt::format("epoch {}/{}", now.epoch + 1, settings_.epochs),
+               steps_per_epoch_ * step_images() - now.position, "images");
+  auto start = Clock::now();
+  state_->restart_clock();
+  torch::Tensor sums = torch::zeros({kSums}, torch::dtype(torch::kFloat64).device(device_));
+  auto settle = [&] {
+    take_stock(sums);
+    sums.zero_();
+    now.seconds += seconds_since(start);
+    start = Clock::now();
+  };
+  std::vector<FedExample> batch(static_cast<size_t>(settings_.batch));
+  while (now.position < steps_per_epoch_ * step_images()) {
+    for (FedExample& example : batch) SACT_ASSERT(feeder.next(example, /*replace=*/true));
+    train_step(batch, sums);
+    now.position += step_images();
+    now.images += double(step_images());
+    ++now.step;
+    bar.advance(step_images());
+    if (state_->stop() || state_->save()) {
+      settle();
+      checkpoint();
+      if (state_->stop()) return false;
+    } else if (now.step % settings_.log_every == 0) {
+      check_finite(sums);
+    }
+  }
+  settle();
+  return true;
+}
+
+void DetectorTrainer::finish_epoch(DetectorTrainResult& result) {
+  Progression& now = progression();
+  DetectorEpoch record;
+  record.epoch = ++now.epoch;
+  record.rate = learning_rate(settings_, now.step - 1, steps_per_epoch_ * settings_.epochs);
+  record.loss = now.loss_sum / now.images;
+  for (double loss : now.losses) record.losses.push_back(loss / now.images);
+  record.seconds = now.seconds;
+  record.images_per_second = now.images / now.seconds;
+  if (record.epoch == settings_.epochs || record.epoch % settings_.eval_every == 0) {
+    record.evaluation = evaluate_detector(detector_, *val_, *val_corrupt_, processes_,
+                                          processes_.threads(settings_.workers));
+    result.ap = record.evaluation->metrics[detect::kAp];
+    result.flops = record.evaluation->flops.mean;
+    const bool best = result.ap > now.best_accuracy;
+    if (best) now.best_accuracy = result.ap;
+    if (folder_) {
+      folder_->write_model("last", detector_);
+      if (best) folder_->write_model("best", detector_);
+      folder_->write_samples(detector_, *val_, settings_.samples, device_, record.epoch);
+    }
+  }
+  if (folder_) folder_->record(record, now.step);
+  Progression next;
+  next.epoch = now.epoch;
+  next.step = now.step;
+  next.best_accuracy = now.best_accuracy;
+  next.workers = now.workers;
+  now = next;
+  checkpoint();
+}
+
+DetectorTrainResult DetectorTrainer::run() {
+  const auto start = Clock::now();
+  DetectorTrainResult result;
+  bool stopped = false;
+  while (progression().epoch < settings_.epochs && !stopped) {
+    if (run_epoch()) {
+      finish_epoch(result);
+      stopped = processes_.any(state_->interrupted()) && progression().epoch < settings_.epochs;
+    } else {
+      stopped = true;
+    }
+  }
+  processes_.barrier();  // none leaves while another still needs it
+  result.first = processes_.first();
+  result.detector = detector_;
+  result.finished = !stopped;
+  result.epochs = progression().epoch;
+  result.steps = progression().step;
+  result.best_ap = progression().best_accuracy;
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace
+
+DetectorTrainResult train_detector(const DetectorTrainOptions& options) {
+  validate(options.settings);
+  return DetectorTrainer(options).run();
+}
+
+ModelSpec spec_of_run(const DetectionSettings& settings,
+                      const std::vector<std::string>& class_names) {
+  ModelSpec spec;
+  if (!settings.init.empty()) {
+    spec = ModelFile(settings.init).spec();
+  } else {
+    spec.stem = stem_from_name(settings.stem, "setting 'stem'");
+    spec.unit = unit_from_name(settings.unit, "setting 'unit'");
+    spec.width = settings.width;
+  }
+  if (!settings.units.empty()) spec.units = settings.units;
+  if (settings.halting != "auto") {
+    spec.halting = halting_from_name(settings.halting, "setting 'halting'");
+  }
+  spec.classes = int(class_names.size());
+  spec.labels = class_names;
+  DetectionSpec detection;
+  detection.shorter_side = settings.shorter_side;
+  detection.anchor_sizes = settings.anchor_sizes;
+  detection.anchor_ratios = settings.anchor_ratios;
+  detection.proposal_channels = settings.proposal_channels;
+  detection.proposals = settings.proposals;
+  spec.detection = detection;
+  validate(spec, "the detector of this run");
+  return spec;
+}
+
+}  // namespace sact::train

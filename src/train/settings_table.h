@@ -1,0 +1,178 @@
+// Settings as tables: a settings struct lists its members once, in
+//   template <typename Settings, typename Visit> void for_each_setting(Settings&, Visit&&)
+// with visit(key, value, kind, help), and everything here works on it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "io/json.h"
+
+namespace sact::train {
+
+/// Whether a run may be resumed with another value.
+enum class SettingKind { kDefines, kRuns };
+
+template <typename T>
+std::string setting_type_name() {
+  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if constexpr (std::is_same_v<T, std::string>) return "text";
+  if constexpr (std::is_same_v<T, std::vector<int>>) return "a list of whole numbers";
+  if constexpr (std::is_same_v<T, std::vector<double>>) return "a list of numbers";
+  if constexpr (std::is_integral_v<T>) return "a whole number";
+  return "a number";
+}
+
+template <typename T>
+bool setting_fits(const io::Json& json) {
+  if constexpr (std::is_same_v<T, bool>) return json.is_boolean();
+  if constexpr (std::is_same_v<T, std::string>) return json.is_string();
+  if constexpr (std::is_same_v<T, std::vector<int>> || std::is_same_v<T, std::vector<double>>) {
+    return json.is_array() && std::all_of(json.begin(), json.end(), [](const io::Json& item) {
+             return setting_fits<typename T::value_type>(item);
+           });
+  }
+  if constexpr (std::is_same_v<T, double>) return json.is_number();
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!json.is_number_integer()) return false;
+    const bool large =
+        json.is_number_unsigned() && json.get<uint64_t>() > uint64_t(std::numeric_limits<T>::max());
+    return !large && (json.is_number_unsigned() ||
+                      json.get<int64_t>() >= int64_t(std::numeric_limits<T>::min()));
+  }
+  return false;
+}
+
+template <typename T>
+T setting_value(const io::Json& json, const std::string& what) {
+  if (!setting_fits<T>(json)) {
+    fail("{} must be {}, found {}", what, setting_type_name<T>(),
+         printable(io::dump_json(json), 40));
+  }
+  return json.get<T>();
+}
+
+/// Text from the command line as JSON of the wanted type.
+template <typename T>
+io::Json setting_from_text(const std::string& text) {
+  if constexpr (std::is_same_v<T, std::string>) return text;
+  std::string json = text;
+  if constexpr (std::is_same_v<T, std::vector<int>> || std::is_same_v<T, std::vector<double>>) {
+    json = "[" + text + "]";
+  }
+  try {
+    return io::Json::parse(json);
+  } catch (const io::Json::exception&) {
+    return text;  // of the wrong type, which setting_value() reports
+  }
+}
+
+template <typename T>
+void check_setting_range(const char* key, T value, T low, T high) {
+  if (!(value >= low && value <= high)) {
+    fail("setting '{}' must be between {} and {}, found {}", key, low, high, value);
+  }
+}
+
+inline void check_setting_name(const char* key, const std::string& value,
+                               std::initializer_list<std::string_view> names) {
+  if (std::find(names.begin(), names.end(), value) == names.end()) {
+    fail("setting '{}' must be {}, found '{}'", key, one_of(names), printable(value));
+  }
+}
+
+/// JSON with every key, in the order of declaration.
+template <typename Settings>
+std::string settings_to_json(const Settings& settings, int indent) {
+  io::Json json = io::Json::object();
+  for_each_setting(settings, [&](const char* key, const auto& value, SettingKind, const char*) {
+    json[key] = value;
+  });
+  return io::dump_json(json, indent);
+}
+
+/// Reads keys over `base`; an unknown key or a wrong type is an error. `name` is used in messages,
+/// and `command` says what lists the keys.
+template <typename Settings>
+Settings read_settings(std::string_view text, const std::string& name, const char* command,
+                       Settings base) {
+  const io::Json json = io::parse_json(text, name);
+  if (!json.is_object()) fail("{}: must be a JSON object with settings", name);
+  size_t used = 0;
+  for_each_setting(base, [&](const char* key, auto& value, SettingKind, const char*) {
+    const auto found = json.find(key);
+    if (found == json.end()) return;
+    ++used;
+    value =
+        setting_value<std::decay_t<decltype(value)>>(*found, fmt::format("{}: '{}'", name, key));
+  });
+  if (used == json.size()) return base;
+  for (const auto& [key, value] : json.items()) {
+    bool known = false;
+    for_each_setting(
+        base, [&](const char* other, auto&, SettingKind, const char*) { known |= key == other; });
+    if (!known) {
+      fail("{}: there is no setting '{}'; '{} --settings' lists them", name, printable(key),
+           command);
+    }
+  }
+  return base;
+}
+
+/// Sets one key from text such as "epochs=40" or "units=2,2,2,2".
+template <typename Settings>
+void set_setting(Settings& settings, const std::string& assignment, const char* command) {
+  const size_t equals = assignment.find('=');
+  if (equals == assignment.npos) {
+    fail("'{}' is not a setting: write key=value, such as epochs=40", printable(assignment));
+  }
+  const std::string name = assignment.substr(0, equals), text = assignment.substr(equals + 1);
+  bool known = false;
+  for_each_setting(settings, [&](const char* key, auto& value, SettingKind, const char*) {
+    if (name != key) return;
+    known = true;
+    using T = std::decay_t<decltype(value)>;
+    value = setting_value<T>(setting_from_text<T>(text), fmt::format("setting '{}'", key));
+  });
+  if (!known) {
+    fail("there is no setting '{}'; '{} --settings' lists them", printable(name), command);
+  }
+}
+
+/// A table of every key with its default and meaning, for --help.
+template <typename Settings>
+std::string help_on_settings() {
+  std::string text = "Settings (key=value), with their defaults:\n";
+  const Settings defaults;
+  for_each_setting(
+      defaults, [&](const char* key, const auto& value, SettingKind, const char* help) {
+        const std::string assigned = fmt::format("{}={}", key, io::dump_json(io::Json(value)));
+        text += fmt::format("  {:<28} {}\n", assigned, help);
+      });
+  return text;
+}
+
+/// "epochs: 40 -> 50" for every key in which the two differ, leaving out those that may change
+/// between a run and its resumption (how it runs, not what is computed) unless `all` is wanted.
+template <typename Settings>
+std::vector<std::string> settings_differences(const Settings& run, const Settings& asked,
+                                              bool all) {
+  const auto before = io::Json::parse(settings_to_json(run, -1));
+  const auto after = io::Json::parse(settings_to_json(asked, -1));
+  std::vector<std::string> list;
+  for_each_setting(run, [&](const char* key, const auto&, SettingKind kind, const char*) {
+    if ((all || kind == SettingKind::kDefines) && before[key] != after[key]) {
+      list.push_back(
+          fmt::format("{}: {} -> {}", key, io::dump_json(before[key]), io::dump_json(after[key])));
+    }
+  });
+  return list;
+}
+
+}  // namespace sact::train
