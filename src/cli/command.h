@@ -35,6 +35,7 @@ void declare_table(CLI::App& app, Action& action);
 void declare_export(CLI::App& app, Action& action);
 void declare_synth(CLI::App& app, Action& action);
 void declare_saliency(CLI::App& app, Action& action);
+void declare_coco_eval(CLI::App& app, Action& action);
 void declare_doctor(CLI::App& app, Action& action);
 
 /// Adds --json, --threads and --device, and sets help text with examples.

@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   declare_export(app, action);
   declare_synth(app, action);
   declare_saliency(app, action);
+  declare_coco_eval(app, action);
   declare_doctor(app, action);
 
   try {

@@ -1,18 +1,15 @@
 #include "saliency/evaluate.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <mutex>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "base/thread_team.h"
-#include "base/threads.h"
 #include "io/resize.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
@@ -25,34 +22,16 @@ void check_interruption(const Work& work) {
   if (work.interrupted && work.interrupted()) throw Interrupted("the evaluation was interrupted");
 }
 
-/// Calls job(i) once for each i of [0, count) on all threads. An exception ends the work; of
-/// several that of the lowest i is thrown, so that an error is the same every time.
+/// Calls job(i) once for each i of [0, count) on all threads, and shows how far it is.
 template <typename Job>
 void share_out(size_t count, const Work& work, Progress& progress, const Job& job) {
-  std::atomic<size_t> next = 0;
   std::mutex mutex;
-  size_t failed = count;
-  std::exception_ptr error;
-  ThreadTeam team(int(std::clamp<size_t>(count, 1, size_t(thread_count(work.threads)))));
-  team.run(team.size(), [&](int) {
-    for (size_t i = next++; i < count; i = next++) {
-      try {
-        check_interruption(work);
-        job(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (i < failed) {
-          failed = i;
-          error = std::current_exception();
-        }
-        next = count;
-        return;
-      }
-      const std::lock_guard lock(mutex);
-      progress.advance();
-    }
+  run_in_parallel(count, work.threads, [&](size_t i) {
+    check_interruption(work);
+    job(i);
+    const std::lock_guard lock(mutex);
+    progress.advance();
   });
-  if (error) std::rethrow_exception(error);
 }
 
 /// Fixations were recorded on an image of the same shape, or the pair is wrong.
