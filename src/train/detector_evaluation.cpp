@@ -1,7 +1,6 @@
 #include "train/detector_evaluation.h"
 
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "data/order.h"
@@ -12,10 +11,6 @@ namespace sact::train {
 namespace {
 
 constexpr int64_t kFields = 6;  // of a detection: label, score, and the corners of its box
-
-double mean_units(const BlockResult& block) {
-  return std::accumulate(block.units.begin(), block.units.end(), 0.0) / double(block.units.size());
-}
 
 /// Of all pictures, [pictures, most, kFields], in pixels of the whole picture; the score of what is
 /// not there is 0.

@@ -1,6 +1,6 @@
 // Training runs: learning, stopping, resuming to the last bit, and mistakes.
-#include "train/start_weights.h"
 #include "train/trainer.h"
+#include "train/start_weights.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "support/errors.h"
 #include "support/temporary.h"
 #include "train/network_weights.h"
+#include "train/start_weights.h"
 
 namespace sact::train {
 namespace {

@@ -1,0 +1,140 @@
+// Training runs of detectors: stopping, resuming to the last bit, starting from classifiers, and
+// mistakes.
+#include "train/detector_trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/log.h"
+#include "model/initial_weights.h"
+#include "report/csv.h"
+#include "support/errors.h"
+#include "support/temporary.h"
+
+namespace sact::train {
+namespace {
+
+class DetectorTraining : public ::testing::Test {
+ protected:
+  void SetUp() override { set_log_level(LogLevel::kWarning); }
+  void TearDown() override { set_log_level(LogLevel::kInfo); }
+
+  DetectorTrainOptions options(const std::string& run, std::vector<std::string> changes = {}) {
+    DetectorTrainOptions options;
+    for (const char* setting :
+         {"data=synthetic:size=64,count=6,val=3", "train=train", "val=val", "units=1,2,1",
+          "stem=small", "unit=basic", "width=4", "halting=sact", "shorter_side=64",
+          "anchor_sizes=16,32", "anchor_ratios=1", "proposal_channels=8", "proposals=10",
+          "epochs=2", "batch=2", "box_batch=8", "anchor_batch=16", "samples=1", "workers=2"}) {
+      set_from_text(options.settings, setting);
+    }
+    for (const std::string& change : changes) set_from_text(options.settings, change);
+    options.run = directory_ / run;
+    options.threads = 1;
+    return options;
+  }
+
+  std::string bytes_of(const std::string& file) {
+    std::ifstream stream(directory_ / file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(DetectorTraining, RunFolderHasEverything) {
+  const DetectorTrainResult result = train_detector(options("a"));
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(result.epochs, 2);
+  EXPECT_EQ(result.steps, 6);
+  EXPECT_GE(result.ap, 0);
+  EXPECT_GT(result.flops, 0);
+  for (const char* file :
+       {"settings.json", "log.csv", "curves.svg", "summary.html", "events", "best.safetensors",
+        "last.safetensors", "checkpoint.safetensors", "samples/epoch-0002.png"}) {
+    EXPECT_TRUE(std::filesystem::exists(directory_ / ("a/" + std::string(file)))) << file;
+  }
+  const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
+  ASSERT_EQ(log.rows(), 2u);
+  for (const char* column : {"loss", "loss_class", "AP", "flops", "units_2"}) {
+    ASSERT_TRUE(log.find(column)) << column;
+    EXPECT_TRUE(std::isfinite(log.find(column)->back())) << column;
+  }
+  const ModelFile model(directory_ / "a/last.safetensors");
+  ASSERT_TRUE(model.spec().detection);
+  EXPECT_EQ(model.spec().detection->anchors(), 2);
+  EXPECT_EQ(model.spec().classes, 10);
+}
+
+TEST_F(DetectorTraining, InterruptedAtAnyStepResumesToTheSameBits) {
+  train_detector(options("whole"));
+  const std::string expected = bytes_of("whole/last.safetensors");
+  for (int stop : {1, 3, 4, 5}) {
+    SCOPED_TRACE(stop);
+    const std::string run = "stopped" + std::to_string(stop);
+    DetectorTrainOptions first = options(run);
+    int steps = 0;
+    first.interrupted = [&] { return ++steps >= stop; };
+    EXPECT_FALSE(train_detector(first).finished);
+    const DetectorTrainResult resumed = train_detector(options(run));
+    EXPECT_TRUE(resumed.finished);
+    EXPECT_EQ(resumed.steps, 6);
+    EXPECT_EQ(bytes_of(run + "/last.safetensors"), expected);
+    const auto a = report::read_csv(directory_ / "whole/log.csv");
+    const auto b = report::read_csv(directory_ / (run + "/log.csv"));
+    ASSERT_EQ(b.rows(), 2u) << "no epoch is logged twice";
+    for (size_t row = 0; row < 2; ++row) {
+      EXPECT_NEAR((*a.find("loss"))[row], (*b.find("loss"))[row], 1e-9);
+    }
+  }
+}
+
+TEST_F(DetectorTraining, NormStatisticsStayAsTheyWere) {
+  ModelSpec spec = spec_of_run(options("x").settings, std::vector<std::string>(10, "class"));
+  spec.detection.reset();
+  const auto weights = initial_weights(spec);
+  write_model(directory_ / "init.safetensors", spec, weights);
+  const std::string init = (directory_ / "init.safetensors").string();
+  train_detector(options("a", {"init=" + init, "epochs=1"}));
+  const ModelFile before(init), after(directory_ / "a/last.safetensors");
+  int statistics = 0, moved = 0;
+  for (const WeightInfo& weight : weight_list(spec)) {
+    if (weight.name.starts_with("head.")) continue;
+    const bool same = before.values(weight) == after.values(weight);
+    if (weight.role == WeightRole::kNormMean || weight.role == WeightRole::kNormVariance) {
+      EXPECT_TRUE(same) << weight.name;
+      ++statistics;
+    } else {
+      moved += !same;
+    }
+  }
+  EXPECT_GT(statistics, 10);
+  EXPECT_GT(moved, 10);
+}
+
+TEST_F(DetectorTraining, MistakesAreOneLine) {
+  auto message = [&](std::vector<std::string> changes) {
+    return test::error_of([&] { train_detector(options("m", std::move(changes))); });
+  };
+  EXPECT_EQ(message({"data=" + (directory_ / "none").string()}),
+            (directory_ / "none").string() + ": there is no such folder");
+  EXPECT_EQ(message({"train=other"}),
+            "synthetic:size=64,count=6,val=3: has the splits train and val, but no 'other'");
+  EXPECT_EQ(message({"batch=9"}), "setting 'batch': 6 images do not fill one step of 9");
+  EXPECT_EQ(message({"precision=bf16"}), "setting 'precision': bf16 needs --device cuda");
+  EXPECT_EQ(message({"drops=0.5,2"}), "setting 'drops' must be between 0 and 1, found 2");
+  EXPECT_EQ(message({"anchor_sizes="}).find("the detector of this run: 'detection': "), 0u)
+      << message({"anchor_sizes="});
+  DetectionSettings settings;
+  EXPECT_EQ(test::error_of([&] { set_from_text(settings, "size=3"); }),
+            "there is no setting 'size'; 'sact train-detector --settings' lists them");
+  train_detector(options("a", {"epochs=1"}));
+  EXPECT_NE(test::error_of([&] {
+              train_detector(options("a", {"epochs=1", "rate=1"}));
+            }).find("rate: 0.0003 -> 1.0"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sact::train
