@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 
 namespace sact::train {
 
