@@ -8,7 +8,19 @@
 namespace sact::engine {
 
 Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
-    : image(image_size), images(image_count) {
+    : image(image_size), images(image_count), first{image_count, spec.block_size(0, image_size)} {
+  if (spec.stem != Stem::kNone) add_stem(spec);
+  Grid before = first;
+  for (int block = 0; block < spec.blocks(); ++block) {
+    const Grid grid{images, spec.block_size(block, image)};
+    const int step = spec.unit_stride(block, 0);
+    blocks.push_back({before, grid, neighbour_rows(grid, grid, 1),
+                      neighbour_rows(before, grid, step), strided_rows(before, grid, step)});
+    before = grid;
+  }
+}
+
+void Geometry::add_stem(const ModelSpec& spec) {
   const bool pooled = spec.stem == Stem::kImageNet;
   const int side = pooled ? 7 : 3, stride = pooled ? 2 : 1;
   input = {images, side / 2, image};
@@ -17,7 +29,6 @@ Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
          counted(images, "image"), image.height, image.width, INT32_MAX / 3'000'000);
   }
   stem = {images, spec.stem_size(image)};
-  first = {images, spec.block_size(0, image)};
   stem_taps.reserve(size_t(stem.rows()) * size_t(side));
   for (int i = 0; i < images; ++i) {
     for (int y = 0; y < stem.size.height; ++y) {
@@ -30,14 +41,6 @@ Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
     }
   }
   if (pooled) pool_rows = neighbour_rows(stem, first, 2);
-  Grid before = first;
-  for (int block = 0; block < spec.blocks(); ++block) {
-    const Grid grid{images, spec.block_size(block, image)};
-    const int step = spec.unit_stride(block, 0);
-    blocks.push_back({before, grid, neighbour_rows(grid, grid, 1),
-                      neighbour_rows(before, grid, step), strided_rows(before, grid, step)});
-    before = grid;
-  }
 }
 
 int Geometry::most_rows() const {

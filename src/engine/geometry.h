@@ -29,11 +29,11 @@ struct Geometry {
 
   Size image;
   int images = 0;
-  PaddedImages input;
-  Grid stem;          // after the stem convolution
-  Grid first;         // what enters block 1
-  RowList stem_taps;  // [rows, taps]: where a line of the stem's window begins in the input
-  RowList pool_rows;  // [rows, 9]; empty without pooling
+  Grid first;          // what enters block 1
+  PaddedImages input;  // empty without a stem, as are the following
+  Grid stem;           // after the stem convolution
+  RowList stem_taps;   // [rows, taps]: where a line of the stem's window begins in the input
+  RowList pool_rows;   // [rows, 9]; empty without pooling
 
   struct Block {
     Grid before, grid;      // what enters its first unit, and all units after
@@ -45,6 +45,9 @@ struct Geometry {
 
   /// Positions of the largest grid that blocks work on.
   int most_rows() const;
+
+ private:
+  void add_stem(const ModelSpec& spec);
 };
 
 }  // namespace sact::engine

@@ -45,6 +45,15 @@ struct Unit {
   std::optional<Score> score;
 };
 
+/// From a block's output to the outputs of the network, for each image.
+struct Head {
+  Affine norm;
+  Layer layer;
+};
+
+/// What the arena of a plan takes at a time.
+inline constexpr size_t kWeightPieceBytes = size_t{16} << 20;
+
 /// Gives the values of a weight.
 using WeightSource = std::function<std::vector<float>(const WeightInfo&)>;
 
@@ -59,10 +68,11 @@ struct Plan {
   const kernels::Table& table;
   kernels::DataType type;
   Arena arena;  // of the weights
-  Layer stem;   // as many taps as the kernel has rows; their depth is its width times 3 colours
+  /// As many taps as the kernel has rows; their depth is its width times 3 colours. None where
+  /// features enter.
+  std::optional<Layer> stem;
   std::vector<std::vector<Unit>> blocks;
-  Affine norm;
-  Layer head;
+  std::optional<Head> head;  // none where features leave
   int layers = 0;
 
   const kernels::TypedFunctions& functions() const { return table.functions(type); }

@@ -21,7 +21,7 @@ std::vector<DescribedLayer> described_layers(const Plan& plan,
     layers.push_back({score.name, score.taps ? kernels::kScoreTaps : 1, int(score.global.size()), 1,
                       true, profile[size_t(score.index)]});
   };
-  add(plan.stem);
+  if (plan.stem) add(*plan.stem);
   for (const auto& block : plan.blocks) {
     for (const Unit& unit : block) {
       if (unit.shortcut) add(*unit.shortcut);
@@ -31,7 +31,7 @@ std::vector<DescribedLayer> described_layers(const Plan& plan,
       if (unit.score) add_score(*unit.score);
     }
   }
-  add(plan.head);
+  if (plan.head) add(plan.head->layer);
   return layers;
 }
 

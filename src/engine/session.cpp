@@ -1,20 +1,22 @@
 #include "engine/session.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "engine/session_parts.h"
 #include "model/flops.h"
 
 namespace sact::engine {
 
 Session::Session(std::shared_ptr<const Plan> plan, int threads)
-    : plan_(std::move(plan)),
-      team_(threads),
-      profiling_(log_level() >= LogLevel::kVerbose),
-      scratch_(size_t(threads)) {}
+    : Session(std::move(plan), std::make_shared<ThreadTeam>(threads)) {}
+
+Session::Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team)
+    : LayerTeam(std::move(team), plan->table, plan->type),
+      plan_(std::move(plan)),
+      scratch_(size_t(team_->size())) {}
 
 int Session::group_size(Size size) const {
   // The stream of block 1 is the largest; of more images than these it would be read from memory
@@ -64,6 +66,7 @@ Session::Needs Session::needs() const {
   needs.input = g.input.elements();
   needs.rows = g.most_rows();
   needs.images = g.images;
+  needs.outputs = int64_t(g.images) * spec.outputs();
   for (int b = 0; b < spec.blocks(); ++b) {
     const Geometry::Block& block = g.blocks[size_t(b)];
     const int in = spec.block_input_channels(b), out = spec.block_channels(b);
@@ -88,15 +91,18 @@ void Session::take_memory(const Needs& now) {
   needs.chunk = std::max(now.chunk, held_.chunk);
   needs.channels = std::max(now.channels, held_.channels);
   needs.images = std::max(now.images, held_.images);
+  needs.outputs = std::max(now.outputs, held_.outputs);
   if (needs == held_) return;
   held_ = {};
   arena_ = Arena(0);  // before more is taken
   const int size = operand_size();
   const int64_t sums = needs.images * needs.channels;
+  const int64_t means = needs.images * operand_stride(int(needs.channels));
   Arena arena(
-      size_t(3 * needs.stream * 4 + (3 * needs.operand + needs.input + sums) * size +
+      size_t(4 * (3 * needs.stream + needs.outputs) +
+             (3 * needs.operand + needs.input + means) * size +
              needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
-             team_.size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 4 * needs.rows)) +
+             team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 4 * needs.rows)) +
       (size_t{1} << 20));
   for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(needs.stream);
   for (void** part : {&preactivated_, &hidden_, &narrow_}) {
@@ -107,7 +113,8 @@ void Session::take_memory(const Needs& now) {
   remainders_ = arena.take<float>(needs.rows);
   scores_ = arena.take<float>(needs.rows);
   tap_values_ = arena.take<float>((needs.rows + 1) * kernels::kScoreStride);
-  head_input_ = arena.take<std::byte>(sums * size);
+  head_input_ = arena.take<std::byte>(means * size);
+  head_output_ = arena.take<float>(needs.outputs);
   for (Scratch& scratch : scratch_) {
     scratch.normalised = arena.take<float>(needs.chunk);
     scratch.narrow = arena.take<float>(needs.chunk);
@@ -124,7 +131,7 @@ void Session::take_memory(const Needs& now) {
 
 ImageResult Session::empty_result() const {
   ImageResult result;
-  result.logits.resize(size_t(plan_->spec.classes));
+  result.logits.resize(size_t(plan_->spec.outputs()));
   for (size_t block = 0; block < geometry_->blocks.size(); ++block) {
     const Grid& grid = geometry_->blocks[block].grid;
     const int units = plan_->spec.units[block];
@@ -144,11 +151,12 @@ void Session::check_prescribed(int count, Size size) const {
   }
 }
 
-std::vector<ImageResult> Session::run(const std::vector<float>& planes, int count, Size size) {
-  validate_image_size(size);
-  SACT_ASSERT(count > 0 && int64_t(planes.size()) == 3 * count * size.positions());
+std::vector<ImageResult> Session::run(const std::vector<float>& input, int count, Size size) {
+  if (plan_->stem) validate_image_size(size);
+  const int64_t values = input_channels() * size.positions();  // of an image
+  SACT_ASSERT(count > 0 && values > 0 && int64_t(input.size()) == count * values);
   check_prescribed(count, size);
-  if (profiling_) profile_.assign(size_t(plan_->layers), {});
+  start_profile(plan_->layers);
   new_geometry_ = false;
   std::vector<ImageResult> results(static_cast<size_t>(count));
   const int groups = (count + group_size(size) - 1) / group_size(size);
@@ -157,11 +165,11 @@ std::vector<ImageResult> Session::run(const std::vector<float>& planes, int coun
     const int last = int(int64_t(count) * (group + 1) / groups);
     prepare(last - first, size);
     first_image_ = first;
-    run_group(planes.data() + 3 * first * size.positions(),
+    run_group(input.data() + first * values,
               std::span(results).subspan(size_t(first), size_t(last - first)));
   }
   for (ImageResult& result : results) result.flops = result_flops(plan_->spec, size, result.blocks);
-  if (profiling_ && new_geometry_) log_profile(count, size);
+  if (profiling() && new_geometry_) log_profile(count, size);
   return results;
 }
 
@@ -169,100 +177,25 @@ void Session::log_profile(int count, Size size) const {
   if (log_level() < LogLevel::kVerbose) return;
   log_verbose("{} of {}x{}, times of the first thread:", counted(count, "image"), size.height,
               size.width);
-  for (const DescribedLayer& layer : described_layers(*plan_, profile_)) {
+  for (const DescribedLayer& layer : described_layers(*plan_, profile())) {
     log_verbose("{}", line_of(layer, *plan_));
   }
 }
 
-void Session::run_group(const float* planes, Results results) {
+void Session::run_group(const float* input, Results results) {
   std::fill(results.begin(), results.end(), empty_result());
-  team_.run(team_.size(), [&](int thread) { work(thread, planes, results); });
+  if (!plan_->head) {
+    const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
+    const size_t values = size_t(geometry_->blocks.back().grid.positions()) * size_t(channels);
+    for (ImageResult& result : results) result.features.resize(values);
+  }
+  team_->run(team_->size(), [&](int thread) { work(thread, input, results); });
 }
 
-void Session::work(int thread, const float* planes, Results results) {
-  run_stem(thread, planes);
+void Session::work(int thread, const float* input, Results results) {
+  plan_->stem ? run_stem(thread, input) : enter_features(thread, input);
   for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(thread, block, results);
-  run_head(thread, results);
-}
-
-int64_t Session::operand_stride(int channels) const {
-  return row_stride(channels, operand_size());
-}
-
-Session::Share Session::share_of(int count, int thread) const {
-  const int64_t parts = team_.size();
-  return {int(count * int64_t(thread) / parts), int(count * int64_t(thread + 1) / parts)};
-}
-
-int Session::chunk_rows(int row_bytes) const {
-  constexpr int kCacheBytes = 448 << 10, kMost = 252;
-  return std::clamp(kCacheBytes / row_bytes, 4 * plan_->table.tile_rows, kMost);
-}
-
-Split Session::split_of(int rows, const Layer& layer) const {
-  // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
-  // them for.
-  constexpr int kLeastTiles = 4;
-  const int threads = team_.size();
-  const int most = std::max(rows / (kLeastTiles * plan_->table.tile_rows), 1);
-  if (threads <= most) return {threads, 1, threads == 1 ? "one thread" : "many rows"};
-  for (int columns = 2; columns <= std::min(threads, layer.weights.panels()); ++columns) {
-    if (threads % columns == 0 && threads / columns <= most) {
-      return {threads / columns, columns, "few rows"};
-    }
-  }
-  return {threads, 1, "few rows, but few columns too"};
-}
-
-kernels::RowProduct Session::product_of(const Layer& layer) const {
-  kernels::RowProduct call;
-  call.taps = layer.weights.taps;
-  call.depth = layer.weights.depth;
-  call.weights = layer.weights.data;
-  call.bias = layer.bias.data();
-  call.last_panel = layer.weights.panels();
-  call.columns = layer.weights.columns;
-  return call;
-}
-
-const void* Session::first_weights(int thread, const Layer& layer, Split split) const {
-  const int64_t panels = layer.weights.panels(), part = thread % split.column_parts;
-  return layer.weights.panel(int(panels * part / split.column_parts));
-}
-
-void Session::note(int thread, int layer, int64_t rows, Split split, kernels::TapChoice taps) {
-  if (!profiling_ || thread != 0) return;
-  LayerProfile& profile = profile_[size_t(layer)];
-  profile.rows += rows;
-  profile.split = split;
-  profile.taps = taps;
-}
-
-void Session::multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call,
-                             bool to_f32) {
-  const Timer timer(*this, thread, layer.index);
-  const auto& functions = plan_->functions();
-  (to_f32 ? functions.product_to_f32 : functions.product)(call);
-}
-
-void Session::multiply(int thread, const Layer& layer, const kernels::RowProduct& call,
-                       bool to_f32) {
-  const Split split = split_of(call.rows, layer);
-  if (profiling_) {
-    note(thread, layer.index, call.rows, split, kernels::tap_choice(call, plan_->type));
-  }
-  const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
-  const int64_t rows = call.rows, panels = call.last_panel;
-  const int output_size = to_f32 ? 4 : operand_size();
-  kernels::RowProduct mine = call;
-  mine.first_panel = int(panels * column_part / split.column_parts);
-  mine.last_panel = int(panels * (column_part + 1) / split.column_parts);
-  const Share share{int(rows * row_part / split.row_parts),
-                    int(rows * (row_part + 1) / split.row_parts)};
-  for_each_chunk(share, chunk_rows(call.depth * operand_size()), [&](Share chunk) {
-    multiply_alone(thread, layer,
-                   rows_of(mine, chunk.first, chunk.last, operand_size(), output_size), to_f32);
-  });
+  plan_->head ? run_head(thread, results) : give_features(thread, results);
 }
 
 void Session::normalise(const Affine& norm, const float* input, const int32_t* rows, int count,

@@ -9,47 +9,43 @@
 #include <span>
 #include <vector>
 
-#include "base/thread_team.h"
 #include "engine/geometry.h"
+#include "engine/layer_team.h"
 #include "engine/plan.h"
-#include "engine/profile.h"
 #include "halting/halting.h"
 #include "model/runner.h"
 
 namespace sact::engine {
 
-class Session : public Runner {
+class Session : public Runner, private LayerTeam {
  public:
   Session(std::shared_ptr<const Plan> plan, int threads);
+  /// Sessions that run one after the other can share their threads.
+  Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team);
 
-  std::vector<ImageResult> run(const std::vector<float>& planes, int count, Size size) override;
+  /// A network without a stem takes features instead of planes, [H, W, channels] for each image.
+  std::vector<ImageResult> run(const std::vector<float>& input, int count, Size size) override;
 
   /// For measuring: from now on positions get these numbers of units, [block][row of the batch],
   /// whatever their scores say; the scores are worked out all the same. Empty: no more.
   void prescribe_units(std::vector<std::vector<int32_t>> units) { prescribed_ = std::move(units); }
 
-  /// From now on every run keeps a profile of its layers, [index of the layer]; it is on from the
-  /// start where verbose messages are shown, and then the first run on images of a size tells it.
-  void set_profiling(bool on) { profiling_ = on; }
-  const std::vector<LayerProfile>& profile() const { return profile_; }
+  /// Verbose messages tell the profile of the first run on images of a size.
+  using LayerTeam::profile;
+  using LayerTeam::set_profiling;
 
   const Plan& plan() const { return *plan_; }
 
  private:
-  class Timer;
-
-  /// Items [first, last) of a list.
-  struct Share {
-    int first = 0, last = 0;
-    int count() const { return last - first; }
-  };
-
   /// What the buffers of a run must hold, in elements.
   struct Needs {
     int64_t stream = 0, operand = 0, input = 0, rows = 0, chunk = 0, channels = 0, images = 0;
+    int64_t outputs = 0;
     bool operator==(const Needs&) const = default;
   };
 
+  /// Numbers that enter for each position of an image.
+  int input_channels() const { return plan_->stem ? 3 : plan_->spec.stem_channels(); }
   /// Images that are run at a time.
   int group_size(Size size) const;
   void prepare(int count, Size size);
@@ -57,13 +53,14 @@ class Session : public Runner {
   void take_memory(const Needs& needs);
   ImageResult empty_result() const;
   void check_prescribed(int count, Size size) const;
-  void run_group(const float* planes, std::span<ImageResult> results);
+  void run_group(const float* input, std::span<ImageResult> results);
 
   // What every thread does; `thread` counts from 0.
   using Results = std::span<ImageResult>;
-  void work(int thread, const float* planes, Results results);
+  void work(int thread, const float* input, Results results);
   void run_stem(int thread, const float* planes);
   void fill_padded(int thread, const float* planes);
+  void enter_features(int thread, const float* features);
   void run_block(int thread, int block, Results results);
   void run_first_unit(int thread, int block);
   void run_bottleneck(int thread, int block, int number);
@@ -72,6 +69,7 @@ class Session : public Runner {
                            kernels::RowProduct conv3, Split split);
   void run_basic(int thread, int block, int number);
   void run_head(int thread, Results results);
+  void give_features(int thread, Results results) const;
 
   // Halting: what positions add to scores, the rule, and the next active set.
   void start_halting(int thread, int block);
@@ -86,41 +84,21 @@ class Session : public Runner {
                            const Work& work) const;
 
   // Products.
-  kernels::RowProduct product_of(const Layer& layer) const;
   kernels::RowProduct window_product(const Layer& layer, int block, const void* input,
                                      const RowList& rows) const;
   /// Takes a product as the residual of a unit.
   void set_residual(kernels::RowProduct& call, int block, int number) const;
-  Split split_of(int rows, const Layer& layer) const;
-  /// What the calling thread will read first of a layer's weights.
-  const void* first_weights(int thread, const Layer& layer, Split split) const;
-  /// The calling thread's part of a product.
-  void multiply(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
-  /// All of a product, on the calling thread.
-  void multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
   void log_profile(int count, Size size) const;
-  void note(int thread, int layer, int64_t rows, Split split, kernels::TapChoice taps);
 
   void normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
                  void* output) const;
-  Share share_of(int count, int thread) const;
-  /// Rows of so many bytes that stay in the second cache between two uses.
-  int chunk_rows(int row_bytes) const;
-  /// Calls work(part) for even parts of a share, of at most `most` rows.
-  template <typename Work>
-  static void for_each_chunk(Share share, int most, const Work& work);
-  int operand_size() const { return kernels::element_size(plan_->type); }
-  int64_t operand_stride(int channels) const;
 
   std::shared_ptr<const Plan> plan_;
-  ThreadTeam team_;
   const Geometry* geometry_ = nullptr;                       // of the run under way
   std::vector<std::unique_ptr<const Geometry>> geometries_;  // the latest, the newest last
   std::vector<std::vector<int32_t>> prescribed_;
-  int first_image_ = 0;  // of the group, in the batch
-  bool profiling_ = false;
+  int first_image_ = 0;        // of the group, in the batch
   bool new_geometry_ = false;  // was met in the run under way
-  std::vector<LayerProfile> profile_;
 
   Arena arena_{0};
   Needs held_;
@@ -135,6 +113,7 @@ class Session : public Runner {
   float* tap_values_ = nullptr;   // [rows, kScoreStride], and a row of zeros
   std::vector<Map> tile_scores_;  // of one image, for every block, where tiles are averaged
   void* head_input_ = nullptr;    // [images, channels]: means over positions of the last block
+  float* head_output_ = nullptr;  // [images, outputs]
 
   /// What one thread has for itself.
   struct Scratch {

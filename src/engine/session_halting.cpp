@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/session_parts.h"
+#include "engine/session.h"
 
 namespace sact::engine {
 
@@ -65,7 +65,7 @@ void Session::finish_scores(int thread, int block, const Score& score) {
   Scratch& scratch = scratch_[size_t(thread)];
   const bool local = score.taps != nullptr;
   const size_t rows = rows_.active().size() + (local ? rows_.rim().size() : 0);
-  note(thread, score.index, int64_t(rows), {team_.size(), 1, "one column"},
+  note(thread, score.index, int64_t(rows), {team_->size(), 1, "one column"},
        local ? kernels::TapChoice{kernels::TapOrder::kRegisters, "one sweep for all taps"}
              : kernels::kOneTap);
   if (local) {  // halted neighbours of active positions count as they stand
@@ -85,7 +85,7 @@ void Session::finish_scores(int thread, int block, const Score& score) {
     }
     scratch.global[image] = sum / b.grid.positions();
   }
-  team_.meet();
+  team_->meet();
   const Timer timer(*this, thread, score.index);
   const Share share = share_of(int(rows_.active().size()), thread);
   int32_t image_end = 0;  // of the image that `global` is of
@@ -144,9 +144,9 @@ void Session::halt(int thread, int block, int number, Results results) {
   if (unit.score) {
     finish_scores(thread, block, *unit.score);
     if (!tile_scores_.empty()) {
-      team_.meet();
+      team_->meet();
       if (thread == 0) average_scores(block);
-      team_.meet();
+      team_->meet();
     }
   }
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
@@ -178,9 +178,9 @@ void Session::halt(int thread, int block, int number, Results results) {
         double* sums = scratch.halted + int64_t(image) * channels;
         for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
       });
-  team_.meet();
+  team_->meet();
   if (thread == 0) rows_.update();
-  team_.meet();
+  team_->meet();
 }
 
 }  // namespace sact::engine

@@ -1,72 +1,7 @@
-// The layers of a network as a session runs them: stem, units, head.
-#include <cstring>
-
-#include "base/half.h"
-#include "engine/session_parts.h"
+// The layers of blocks as a session runs them.
+#include "engine/session.h"
 
 namespace sact::engine {
-namespace {
-
-void clear_row(void* rows, int64_t row, int64_t stride, int element_size) {
-  std::memset(offset(rows, row * stride, element_size), 0, size_t(stride) * size_t(element_size));
-}
-
-void store_value(float value, float* to) {
-  *to = value;
-}
-void store_value(float value, uint16_t* to) {
-  *to = bf16_from_float(value);
-}
-
-/// One line of planes becomes pixels.
-template <typename T>
-void interleave(const float* line, int64_t plane, int width, T* pixels) {
-  for (int x = 0; x < width; ++x) {
-    for (int c = 0; c < 3; ++c) store_value(line[c * plane + x], pixels + 3 * x + c);
-  }
-}
-
-}  // namespace
-
-void Session::fill_padded(int thread, const float* planes) {
-  const PaddedImages& input = geometry_->input;
-  const int height = input.size.height, width = input.size.width;
-  const int64_t plane = int64_t(height) * width;
-  const Share lines = share_of(input.images * height, thread);
-  for (int line = lines.first; line < lines.last; ++line) {
-    const int image = line / height, y = line % height;
-    const float* from = planes + image * 3 * plane + int64_t(y) * width;
-    void* to = offset(padded_, input.offset(image, y, 0), operand_size());
-    if (plan_->type == kernels::DataType::kFloat32) {
-      interleave(from, plane, width, static_cast<float*>(to));
-    } else {
-      interleave(from, plane, width, static_cast<uint16_t*>(to));
-    }
-  }
-}
-
-void Session::run_stem(int thread, const float* planes) {
-  const Geometry& g = *geometry_;
-  const int channels = plan_->spec.stem_channels();
-  const int64_t stride = row_stride(channels, 4);
-  fill_padded(thread, planes);  // its border is zero already
-  team_.meet();
-  const bool pooled = !g.pool_rows.empty();
-  kernels::RowProduct call = product_of(plan_->stem);
-  call.rows = g.stem.rows();
-  call.input = padded_;
-  call.input_stride = 1;
-  call.input_rows = g.stem_taps.data();
-  call.output = pooled ? next_stream_ : stream_;
-  call.output_stride = stride;
-  multiply(thread, plan_->stem, call, true);
-  team_.meet();
-  if (!pooled) return;
-  const Share share = share_of(g.first.rows(), thread);
-  plan_->table.maximum({share.count(), next_stream_, stride, g.pool_rows.data() + share.first * 9L,
-                        g.stem.zero_row(), channels, stream_ + share.first * stride, stride});
-  team_.meet();
-}
 
 /// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
 /// a convolution.
@@ -83,7 +18,7 @@ void Session::run_first_unit(int thread, int block) {
     const Grid& hidden = unit.conv3 ? b.before : b.grid;
     clear_row(hidden_, hidden.zero_row(), operand_stride(width), operand_size());
   }
-  team_.meet();
+  team_->meet();
 
   kernels::RowProduct shortcut = product_of(*unit.shortcut);
   shortcut.rows = b.grid.rows();
@@ -106,7 +41,7 @@ void Session::run_first_unit(int thread, int block) {
   conv1.output_stride = operand_stride(width);
   conv1.relu = true;
   multiply(thread, unit.conv1, conv1, false);
-  team_.meet();
+  team_->meet();
 
   kernels::RowProduct conv2 = product_of(unit.conv2);
   conv2.rows = b.grid.rows();
@@ -119,7 +54,7 @@ void Session::run_first_unit(int thread, int block) {
   conv2.relu = unit.conv3.has_value();
   conv2.add = !unit.conv3;
   multiply(thread, unit.conv2, conv2, !unit.conv3);
-  team_.meet();
+  team_->meet();
   if (unit.conv3) {
     kernels::RowProduct conv3 = product_of(*unit.conv3);
     conv3.rows = b.grid.rows();
@@ -129,7 +64,7 @@ void Session::run_first_unit(int thread, int block) {
     conv3.output_stride = shortcut.output_stride;
     conv3.add = true;
     multiply(thread, *unit.conv3, conv3, true);
-    team_.meet();
+    team_->meet();
   }
 }
 
@@ -180,7 +115,7 @@ void Session::run_bottleneck(int thread, int block, int number) {
   conv1.relu = true;
   conv1.next_weights = first_weights(thread, unit.conv2, split2);
   run_conv1(thread, unit, conv1, split1);
-  team_.meet();
+  team_->meet();
 
   kernels::RowProduct conv2 = window_product(unit.conv2, block, hidden_, active);
   conv2.output_stride = operand_stride(width);
@@ -202,7 +137,7 @@ void Session::run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1,
   if (split.column_parts > 1) {  // each needs the rows of all
     normalise(unit.norm1, stream_, rows + share.first, share.count(),
               offset(preactivated_, share.first * conv1.input_stride, operand_size()));
-    team_.meet();
+    team_->meet();
     conv1.input = preactivated_;
     multiply(thread, unit.conv1, conv1, false);
     return;
@@ -229,10 +164,10 @@ void Session::run_conv2_and_conv3(int thread, int block, const Unit& unit,
   if (split.column_parts > 1) {
     conv2.output = narrow_;
     multiply(thread, unit.conv2, conv2, false);
-    team_.meet();
+    team_->meet();
     conv3.input = narrow_;
     multiply(thread, *unit.conv3, conv3, true);
-    team_.meet();
+    team_->meet();
     if (unit.score) add_to_scores(thread, block, *unit.score, share);
     return;
   }
@@ -263,18 +198,18 @@ void Session::run_basic(int thread, int block, int number) {
   if (thread == 0) {
     clear_row(preactivated_, grid.zero_row(), operand_stride(channels), operand_size());
   }
-  team_.meet();
+  team_->meet();
   kernels::RowProduct conv1 = window_product(unit.conv1, block, preactivated_, rows_.dilated());
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = rows_.dilated().data();
   conv1.relu = true;
   multiply(thread, unit.conv1, conv1, false);
-  team_.meet();
+  team_->meet();
   kernels::RowProduct conv2 = window_product(unit.conv2, block, hidden_, rows_.active());
   set_residual(conv2, block, number);
   multiply(thread, unit.conv2, conv2, true);
-  team_.meet();
+  team_->meet();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
 
@@ -290,15 +225,15 @@ void Session::run_block(int thread, int block, Results results) {
     rows_.start(grid);
     clear_row(hidden_, grid.zero_row(), operand_stride(spec.block_width(block)), operand_size());
   }
-  team_.meet();
+  team_->meet();
   if (adaptive) {
     start_halting(thread, block);
-    team_.meet();
+    team_->meet();
     if (units[0].score) {
       add_to_scores(thread, block, *units[0].score, share_of(grid.rows(), thread));
     }
     halt(thread, block, 0, results);
-    if (!units[0].score) team_.meet();
+    if (!units[0].score) team_->meet();
   }
   for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
     if (spec.unit == UnitKind::kBottleneck) {
@@ -307,58 +242,11 @@ void Session::run_block(int thread, int block, Results results) {
       run_basic(thread, block, number);
     }
     if (adaptive) halt(thread, block, number, results);
-    if (!units[size_t(number)].score) team_.meet();
+    if (!units[size_t(number)].score) team_->meet();
   }
   if (adaptive) {
     if (thread == 0) std::swap(stream_, mean_);
-    team_.meet();
-  }
-}
-
-void Session::run_head(int thread, Results results) {
-  const ModelSpec& spec = plan_->spec;
-  const Grid& grid = geometry_->blocks.back().grid;
-  const int channels = spec.block_channels(spec.blocks() - 1);
-  // Images are shared out; each is normalised in chunks and added up.
-  Scratch& scratch = scratch_[size_t(thread)];
-  const Share images = share_of(grid.images, thread);
-  const int64_t stride = row_stride(channels, 4);
-  for (int image = images.first; image < images.last; ++image) {
-    double* sums = scratch.active;
-    std::fill_n(sums, channels, 0.0);
-    for_each_chunk({0, grid.positions()}, chunk_rows(channels * 4), [&](Share chunk) {
-      const float* rows = stream_ + (int64_t(image) * grid.positions() + chunk.first) * stride;
-      plan_->table.f32.norm({chunk.count(), rows, stride, nullptr, plan_->norm.scale.data(),
-                             plan_->norm.shift.data(), scratch.normalised, stride, channels});
-      std::fill_n(scratch.sums, channels, 0.0f);
-      plan_->table.sum({chunk.count(), static_cast<float*>(scratch.normalised), stride, nullptr,
-                        channels, scratch.sums});
-      for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
-    });
-    for (int c = 0; c < channels; ++c) {
-      const float mean = float(sums[c] / grid.positions());
-      void* to = offset(head_input_, int64_t(image) * channels + c, operand_size());
-      if (plan_->type == kernels::DataType::kFloat32) {
-        store_value(mean, static_cast<float*>(to));
-      } else {
-        store_value(mean, static_cast<uint16_t*>(to));
-      }
-    }
-  }
-  team_.meet();
-  const int64_t panels = plan_->head.weights.panels();
-  const Timer timer(*this, thread, plan_->head.index);
-  const Split split{1, team_.size(), "a row for each image"};
-  note(thread, plan_->head.index, grid.images, split, kernels::kOneTap);
-  kernels::RowProduct call = product_of(plan_->head);
-  call.rows = 1;
-  call.input_stride = channels;
-  call.first_panel = int(panels * thread / team_.size());
-  call.last_panel = int(panels * (thread + 1) / team_.size());
-  for (int image = 0; image < grid.images; ++image) {
-    call.input = offset(head_input_, int64_t(image) * channels, operand_size());
-    call.output = results[size_t(image)].logits.data();
-    plan_->functions().product_to_f32(call);
+    team_->meet();
   }
 }
 

@@ -12,6 +12,7 @@ namespace sact {
 
 struct ImageResult {
   std::vector<float> logits;
+  std::vector<float> features;  // without a head: [positions of the last block, channels]
   std::vector<BlockResult> blocks;
   int64_t flops = 0;
 };
