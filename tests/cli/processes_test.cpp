@@ -85,6 +85,39 @@ TEST_F(ProcessesCommand, EvaluationOfShardsEqualsThatOfOne) {
               1e-12);
 }
 
+TEST_F(ProcessesCommand, TwoTrainADetectorAndOneSpeaks) {
+  const std::vector<std::string> arguments = {"train-detector",
+                                              "--out",
+                                              "detector",
+                                              "--json",
+                                              "--data",
+                                              "synthetic:size=64,count=8,val=3",
+                                              "train=train",
+                                              "val=val",
+                                              "shorter_side=64",
+                                              "units=1,2,1",
+                                              "stem=small",
+                                              "unit=basic",
+                                              "width=4",
+                                              "halting=sact",
+                                              "anchor_sizes=16,32",
+                                              "proposal_channels=8",
+                                              "proposals=10",
+                                              "box_batch=8",
+                                              "epochs=2",
+                                              "samples=0",
+                                              "workers=1"};
+  const int port = test::free_port();
+  const auto first = start(arguments, 0, port), second = start(arguments, 1, port);
+  const test::Finished joined = first->wait(), other = second->wait();
+  ASSERT_EQ(joined.status, 0) << joined.err;
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_EQ(other.out, "");
+  const io::Json result = io::Json::parse(joined.out);
+  EXPECT_EQ(result.at("steps"), 8) << "four pictures for each worker in an epoch";
+  EXPECT_GE(result.at("AP").get<double>(), 0);
+}
+
 TEST_F(ProcessesCommand, MissingVariablesAreOneLine) {
   const test::Finished finished =
       test::Running(
