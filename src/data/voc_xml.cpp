@@ -12,8 +12,16 @@ namespace sact::data {
 namespace {
 
 constexpr size_t kMaxDepth = 32;
+constexpr std::string_view kObject = "annotation/object";
 constexpr std::string_view kBox = "annotation/object/bndbox";
 constexpr std::array<std::string_view, 4> kCorners = {"xmin", "ymin", "xmax", "ymax"};
+
+template <typename... Args>
+[[noreturn]] void refuse_file(const std::string& name, fmt::format_string<Args...> format,
+                              Args&&... args) {
+  fail("{}: is not a usable annotation: {}", name,
+       fmt::format(format, std::forward<Args>(args)...));
+}
 
 /// Walks over the tags with the path of open elements. No entity is ever expanded and every step
 /// moves forward, so that no file can make this long or large.
@@ -21,7 +29,7 @@ class VocReader {
  public:
   VocReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  Annotation read() {
+  VocAnnotation read() {
     size_t open = 0;
     while ((open = text_.find('<', position_)) != std::string_view::npos) {
       content_ = text_.substr(position_, open - position_);
@@ -43,15 +51,13 @@ class VocReader {
     }
     if (!starts_.empty()) refuse("it ends inside of <{}>", printable(last_name(), 40));
     if (!seen_root_) refuse("there is no <annotation> in it");
-    check_boxes();
-    return annotation_;
+    return std::move(annotation_);
   }
 
  private:
   template <typename... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    fail("{}: is not a usable annotation: {}", name_,
-         fmt::format(format, std::forward<Args>(args)...));
+    refuse_file(name_, format, std::forward<Args>(args)...);
   }
 
   void skip_past(std::string_view end) {
@@ -95,6 +101,11 @@ class VocReader {
     if (!starts_.empty()) path_ += '/';
     starts_.push_back(path_.size());
     path_ += name;
+    if (path_ == kObject) {
+      class_name_ = {};
+      difficult_ = false;
+      first_of_object_ = annotation_.objects.size();
+    }
     if (path_ == kBox) corners_ = {};
     if (is_empty) {
       content_ = {};
@@ -115,6 +126,12 @@ class VocReader {
       annotation_.image.width = side();
     } else if (path_ == "annotation/size/height") {
       annotation_.image.height = side();
+    } else if (path_ == "annotation/object/name") {
+      class_name_ = trimmed(content_);
+    } else if (path_ == "annotation/object/difficult") {
+      difficult_ = trimmed(content_) == "1";
+    } else if (path_ == kObject) {
+      end_object();
     } else if (path_ == kBox) {
       add_box();
     } else if (path_.starts_with(kBox) && starts_.back() == kBox.size() + 1) {
@@ -142,24 +159,18 @@ class VocReader {
     for (size_t i = 0; i < kCorners.size(); ++i) {
       if (!corners_[i]) refuse("a <bndbox> has no <{}>", kCorners[i]);
     }
-    const double x0 = *corners_[0], y0 = *corners_[1], x1 = *corners_[2], y1 = *corners_[3];
-    const std::string problem = box_problem(x0, y0, x1, y1);
-    if (!problem.empty()) {
-      refuse("the box {:g},{:g},{:g},{:g} is wrong: {}", x0, y0, x1, y1, problem);
-    }
-    annotation_.boxes.push_back({float(x0), float(y0), float(x1), float(y1)});
+    VocObject object;
+    for (size_t i = 0; i < kCorners.size(); ++i) object.corners[i] = *corners_[i];
+    annotation_.objects.push_back(std::move(object));
   }
 
-  /// The size may stand after the objects, so this comes last.
-  void check_boxes() const {
-    if (!annotation_.has_size()) return;
-    for (const Box& box : annotation_.boxes) {
-      if (box.x0 < float(annotation_.image.width) && box.y0 < float(annotation_.image.height)) {
-        continue;
-      }
-      refuse("the box {:g},{:g},{:g},{:g} lies outside of its {}x{} image", box.x0, box.y0, box.x1,
-             box.y1, annotation_.image.width, annotation_.image.height);
+  /// Name and mark may stand after the box.
+  void end_object() {
+    for (size_t i = first_of_object_; i < annotation_.objects.size(); ++i) {
+      annotation_.objects[i].name = class_name_;
+      annotation_.objects[i].difficult = difficult_;
     }
+    annotation_.objects_without_box += first_of_object_ == annotation_.objects.size();
   }
 
   std::string_view text_;
@@ -170,13 +181,34 @@ class VocReader {
   std::string_view content_;    // text since the last tag
   bool seen_root_ = false;
   std::array<std::optional<double>, 4> corners_;
-  Annotation annotation_;
+  std::string_view class_name_;
+  bool difficult_ = false;
+  size_t first_of_object_ = 0;
+  VocAnnotation annotation_;
 };
 
 }  // namespace
 
-Annotation parse_voc_xml(std::string_view text, const std::string& name) {
+VocAnnotation parse_voc_objects(std::string_view text, const std::string& name) {
   return VocReader(text, name).read();
+}
+
+Annotation parse_voc_xml(std::string_view text, const std::string& name) {
+  const VocAnnotation read = parse_voc_objects(text, name);
+  Annotation annotation{read.image};
+  for (const VocObject& object : read.objects) {
+    const auto [x0, y0, x1, y1] = object.corners;
+    const std::string problem = box_problem(x0, y0, x1, y1);
+    if (!problem.empty()) {
+      refuse_file(name, "the box {:g},{:g},{:g},{:g} is wrong: {}", x0, y0, x1, y1, problem);
+    }
+    if (annotation.has_size() && (x0 >= read.image.width || y0 >= read.image.height)) {
+      refuse_file(name, "the box {:g},{:g},{:g},{:g} lies outside of its {}x{} image", x0, y0, x1,
+                  y1, read.image.width, read.image.height);
+    }
+    annotation.boxes.push_back({float(x0), float(y0), float(x1), float(y1)});
+  }
+  return annotation;
 }
 
 }  // namespace sact::data
