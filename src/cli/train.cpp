@@ -5,35 +5,18 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/torch_plugin.h"
+#include "cli/training.h"
 #include "train/settings.h"
 
 namespace sact::cli {
 namespace {
 
-struct TrainCommandOptions {
-  CommonOptions common;
-  std::string config, run, data, init;
-  std::vector<std::string> assignments;
-  bool list_settings = false;
-};
-
-int run(const TrainCommandOptions& options) {
+int run(const TrainingOptions& options) {
   if (options.list_settings) {
     print(train::settings_help());
     return 0;
   }
-  if (options.run.empty()) throw CLI::RequiredError("--out");
-  train::TrainRequest request;
-  request.config = options.config;
-  request.run = options.run;
-  request.device = options.common.device;
-  request.threads = options.common.threads;
-  if (!options.data.empty()) request.assignments.push_back("data=" + options.data);
-  if (!options.init.empty()) request.assignments.push_back("init=" + options.init);
-  request.assignments.insert(request.assignments.end(), options.assignments.begin(),
-                             options.assignments.end());
-  catch_interrupts();
-  request.interrupted = was_interrupted;
+  const train::TrainRequest request = training_request(options);
   const train::TrainOutcome outcome = torch_plugin().train(request);
   const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
@@ -54,8 +37,7 @@ int run(const TrainCommandOptions& options) {
         "sact predict {0}/best.safetensors IMAGE",
         options.run));
   } else {
-    print(fmt::format("stopped at step {}, saved in {}; run the same command to go on",
-                      outcome.steps, options.run));
+    print_stopped(options, outcome.steps);
   }
   return status;
 }
@@ -63,20 +45,11 @@ int run(const TrainCommandOptions& options) {
 }  // namespace
 
 void declare_train(CLI::App& app, Action& action) {
-  auto options = std::make_shared<TrainCommandOptions>();
+  auto options = std::make_shared<TrainingOptions>();
   CLI::App* command = app.add_subcommand("train", "Train a network on a folder of images");
-  command
-      ->add_option("--data", options->data,
-                   "Image folder with train/ and val/, CIFAR-10 folder, or synthetic")
-      ->type_name("DATA");
-  command->add_option("--out", options->run, "Run folder; one that is there is resumed")
-      ->type_name("DIR");
-  command->add_option("--init", options->init, "Model file to start from")->type_name("MODEL");
-  command->add_option("--config", options->config, "JSON file with settings")->type_name("FILE");
-  command->add_option("settings", options->assignments, "Settings as key=value, over --config")
-      ->type_name("KEY=VALUE");
-  command->add_flag("--settings", options->list_settings, "List the settings and nothing else");
-  add_common_options(*command, options->common);
+  add_training_options(*command, *options,
+                       "Image folder with train/ and val/, CIFAR-10 folder, or synthetic",
+                       "Model file to start from");
   set_examples(*command,
                "  sact train --data photos --out runs/plain depth=50 epochs=40 size=128\n"
                "  sact train --data photos --out runs/sact --init runs/plain/best.safetensors \\\n"

@@ -5,35 +5,18 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/torch_plugin.h"
+#include "cli/training.h"
 #include "train/detection_settings.h"
 
 namespace sact::cli {
 namespace {
 
-struct TrainDetectorOptions {
-  CommonOptions common;
-  std::string config, run, data, init;
-  std::vector<std::string> assignments;
-  bool list_settings = false;
-};
-
-int run(const TrainDetectorOptions& options) {
+int run(const TrainingOptions& options) {
   if (options.list_settings) {
     print(train::detection_settings_help());
     return 0;
   }
-  if (options.run.empty()) throw CLI::RequiredError("--out");
-  train::TrainRequest request;
-  request.config = options.config;
-  request.run = options.run;
-  request.device = options.common.device;
-  request.threads = options.common.threads;
-  if (!options.data.empty()) request.assignments.push_back("data=" + options.data);
-  if (!options.init.empty()) request.assignments.push_back("init=" + options.init);
-  request.assignments.insert(request.assignments.end(), options.assignments.begin(),
-                             options.assignments.end());
-  catch_interrupts();
-  request.interrupted = was_interrupted;
+  const train::TrainRequest request = training_request(options);
   const train::TrainDetectorOutcome outcome = torch_plugin().train_detector(request);
   const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
@@ -52,8 +35,7 @@ int run(const TrainDetectorOptions& options) {
     print(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
                       options.run));
   } else {
-    print(fmt::format("stopped at step {}, saved in {}; run the same command to go on",
-                      outcome.steps, options.run));
+    print_stopped(options, outcome.steps);
   }
   return status;
 }
@@ -61,22 +43,12 @@ int run(const TrainDetectorOptions& options) {
 }  // namespace
 
 void declare_train_detector(CLI::App& app, Action& action) {
-  auto options = std::make_shared<TrainDetectorOptions>();
+  auto options = std::make_shared<TrainingOptions>();
   CLI::App* command =
       app.add_subcommand("train-detector", "Train a detector on images with annotated boxes");
-  command
-      ->add_option("--data", options->data,
-                   "Folder with COCO or Pascal VOC annotations, or synthetic")
-      ->type_name("DATA");
-  command->add_option("--out", options->run, "Run folder; one that is there is resumed")
-      ->type_name("DIR");
-  command->add_option("--init", options->init, "Classifier or detector to start from")
-      ->type_name("MODEL");
-  command->add_option("--config", options->config, "JSON file with settings")->type_name("FILE");
-  command->add_option("settings", options->assignments, "Settings as key=value, over --config")
-      ->type_name("KEY=VALUE");
-  command->add_flag("--settings", options->list_settings, "List the settings and nothing else");
-  add_common_options(*command, options->common);
+  add_training_options(*command, *options,
+                       "Folder with COCO or Pascal VOC annotations, or synthetic",
+                       "Classifier or detector to start from");
   set_examples(*command,
                "  sact train-detector --data coco --out runs/coco --init sact.safetensors\n"
                "  sact train-detector --data synthetic:size=128,count=2000,val=200 "

@@ -37,7 +37,6 @@ class DetectorTrainer {
 
  private:
   void compare_with_others();
-  ModelSpec agreed_spec();
   void prepare_detector();
   bool run_epoch();
   void train_step(const std::vector<FedExample>& batch, torch::Tensor& sums);
@@ -109,25 +108,11 @@ void DetectorTrainer::compare_with_others() {
   expect_same_start(processes_, differing);
 }
 
-/// The same in all processes; a run that goes on no longer needs the model that it started from.
-ModelSpec DetectorTrainer::agreed_spec() {
-  std::string json;
-  if (folder_) {
-    const Checkpoint* checkpoint = folder_->checkpoint();
-    std::optional<ModelSpec> spec = checkpoint ? checkpoint->spec() : std::nullopt;
-    if (spec && spec->labels != train_->class_names()) {
-      fail(
-          "{}: its classes are not those with which the run in {} was started; put them back, or "
-          "use another folder",
-          settings_.data, options_.run.string());
-    }
-    json = to_json(spec ? *spec : spec_of_run(settings_, train_->class_names()));
-  }
-  return spec_from_json(processes_.broadcast(json), "the network of worker 0");
-}
-
 void DetectorTrainer::prepare_detector() {
-  const ModelSpec spec = agreed_spec();
+  const std::vector<std::string>& classes = train_->class_names();
+  const ModelSpec spec =
+      agreed_spec(processes_, folder_ ? folder_->checkpoint() : nullptr, classes, settings_.data,
+                  options_.run, [&] { return spec_of_run(settings_, classes); });
   InitialWeights initial;
   initial.seed = uint64_t(settings_.seed);
   initial.residual_scale = settings_.residual_scale;

@@ -1,5 +1,7 @@
 #include "train/run_state.h"
 
+#include <optional>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -59,6 +61,23 @@ void RunState::fail_not_finite() const {
       "the loss is not finite at epoch {}, step {}; the last checkpoint is kept in {}: try a "
       "smaller rate, a warm-up or clip_norm in a new run folder",
       progression.epoch + 1, progression.step, options_.run.string());
+}
+
+ModelSpec agreed_spec(Processes& processes, const Checkpoint* checkpoint,
+                      const std::vector<std::string>& classes, const std::string& data,
+                      const std::filesystem::path& run, const std::function<ModelSpec()>& make) {
+  std::string json;
+  if (processes.first()) {
+    std::optional<ModelSpec> spec = checkpoint ? checkpoint->spec() : std::nullopt;
+    if (spec && spec->labels != classes) {
+      fail(
+          "{}: its classes are not those with which the run in {} was started; put them back, or "
+          "use another folder",
+          data, run.string());
+    }
+    json = sact::to_json(spec ? *spec : make());
+  }
+  return spec_from_json(processes.broadcast(json), "the network of worker 0");
 }
 
 void expect_same_start(Processes& processes, const std::vector<std::string>& differing) {

@@ -64,6 +64,13 @@ class RunState {
   bool stop_ = false, save_ = false;
 };
 
+/// The spec of a run, the same in all processes. The first one has a checkpoint, which holds it (so
+/// that a run that goes on no longer needs the model that it started from), or makes it anew; the
+/// others pass null and wait. sact::Error when the checkpoint's classes are not those of `data`.
+ModelSpec agreed_spec(Processes& processes, const Checkpoint* checkpoint,
+                      const std::vector<std::string>& classes, const std::string& data,
+                      const std::filesystem::path& run, const std::function<ModelSpec()>& make);
+
 /// sact::Error, in every process, when one of them was started with other settings or data than the
 /// first: they would wait for each other, or learn nonsense. `differing` is what this one has
 /// otherwise.

@@ -40,7 +40,6 @@ class Trainer {
 
  private:
   void compare_with_others();
-  ModelSpec agreed_spec();
   void prepare_network();
   bool run_epoch();
   void train_step(const DeviceBatch& batch, EpochSums& sums);
@@ -125,27 +124,11 @@ void Trainer::compare_with_others() {
   expect_same_start(processes_, differing);
 }
 
-/// The spec of the network, the same in all processes. A run that goes on has it in its checkpoint
-/// and no longer needs the model that it started from.
-ModelSpec Trainer::agreed_spec() {
-  std::string json;
-  if (folder_) {
-    const std::vector<std::string>& classes = train_set_->class_names();
-    const Checkpoint* checkpoint = folder_->checkpoint();
-    std::optional<ModelSpec> spec = checkpoint ? checkpoint->spec() : std::nullopt;
-    if (spec && spec->labels != classes) {
-      fail(
-          "{}: its classes are not those with which the run in {} was started; put them back, or "
-          "use another folder",
-          settings_.data, options_.run.string());
-    }
-    json = to_json(spec ? *spec : spec_of_run(settings_, classes));
-  }
-  return spec_from_json(processes_.broadcast(json), "the network of worker 0");
-}
-
 void Trainer::prepare_network() {
-  const ModelSpec spec = agreed_spec();
+  const std::vector<std::string>& classes = train_set_->class_names();
+  const ModelSpec spec =
+      agreed_spec(processes_, folder_ ? folder_->checkpoint() : nullptr, classes, settings_.data,
+                  options_.run, [&] { return spec_of_run(settings_, classes); });
   InitialWeights initial;
   initial.seed = uint64_t(settings_.seed);
   initial.residual_scale = settings_.residual_scale;

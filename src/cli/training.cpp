@@ -1,0 +1,41 @@
+#include "cli/training.h"
+
+#include "cli/interrupt.h"
+
+namespace sact::cli {
+
+void add_training_options(CLI::App& command, TrainingOptions& options, const std::string& data_help,
+                          const std::string& init_help) {
+  command.add_option("--data", options.data, data_help)->type_name("DATA");
+  command.add_option("--out", options.run, "Run folder; one that is there is resumed")
+      ->type_name("DIR");
+  command.add_option("--init", options.init, init_help)->type_name("MODEL");
+  command.add_option("--config", options.config, "JSON file with settings")->type_name("FILE");
+  command.add_option("settings", options.assignments, "Settings as key=value, over --config")
+      ->type_name("KEY=VALUE");
+  command.add_flag("--settings", options.list_settings, "List the settings and nothing else");
+  add_common_options(command, options.common);
+}
+
+train::TrainRequest training_request(const TrainingOptions& options) {
+  if (options.run.empty()) throw CLI::RequiredError("--out");
+  train::TrainRequest request;
+  request.config = options.config;
+  request.run = options.run;
+  request.device = options.common.device;
+  request.threads = options.common.threads;
+  if (!options.data.empty()) request.assignments.push_back("data=" + options.data);
+  if (!options.init.empty()) request.assignments.push_back("init=" + options.init);
+  request.assignments.insert(request.assignments.end(), options.assignments.begin(),
+                             options.assignments.end());
+  catch_interrupts();
+  request.interrupted = was_interrupted;
+  return request;
+}
+
+void print_stopped(const TrainingOptions& options, int64_t steps) {
+  print(fmt::format("stopped at step {}, saved in {}; run the same command to go on", steps,
+                    options.run));
+}
+
+}  // namespace sact::cli
