@@ -36,11 +36,12 @@ class Examples {
   virtual CocoInstances truth() const = 0;
 };
 
-/// Images of a folder with COCO annotations. Boxes are clipped to their images; those of which
-/// nothing is left are not learned from, and a warning counts them.
+/// Images of a folder with COCO annotations, as make_detection_set() mends them; warnings count
+/// what it did.
 std::unique_ptr<Examples> coco_examples(CocoInstances instances, const std::string& image_folder);
 
-/// "synthetic...", or a folder with annotations/instances_SPLIT.json and the images in SPLIT/.
+/// "synthetic...", a folder with annotations/instances_SPLIT.json and the images in SPLIT/, or one
+/// in the layout of Pascal VOC with ImageSets/Main/SPLIT.txt.
 /// Throws sact::Error when there is no such data.
 std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split);
 
