@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/size.h"
-#include "detect/detection_set.h"
+#include "detect/coco.h"
 #include "detect/targets.h"
 #include "io/image.h"
 
@@ -36,13 +36,14 @@ class Examples {
   virtual CocoInstances truth() const = 0;
 };
 
-std::unique_ptr<Examples> examples_of(DetectionSet set);
+/// Images of a folder with COCO annotations, as make_detection_set() mends them; warnings count
+/// what it did.
+std::unique_ptr<Examples> coco_examples(CocoInstances instances, const std::string& image_folder);
 
-/// "synthetic...", or a folder with annotations/instances_SPLIT.json and its images in SPLIT/
-/// (COCO), or one with Annotations/, JPEGImages/ and a list SPLIT in ImageSets/ (Pascal VOC), whose
-/// classes are `classes` or, if there are none, those of its annotations. What is wrong with
-/// annotations and could be mended is told in warnings. Throws sact::Error when there is no such
-/// data.
+/// "synthetic...", a folder with annotations/instances_SPLIT.json and the images in SPLIT/, or one
+/// in the layout of Pascal VOC with ImageSets/Main/SPLIT.txt, whose classes are `classes` or, if
+/// there are none, those of its annotations.
+/// Throws sact::Error when there is no such data.
 std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split,
                                         const std::vector<std::string>& classes = {});
 

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "data/synthetic_dataset.h"
+#include "detect/detection_set.h"
 #include "detect/examples.h"
 
 namespace sact::detect {
@@ -56,7 +57,7 @@ CocoInstances SyntheticExamples::truth() const {
   for (int64_t index = 0; index < size(); ++index) {
     truth.images.push_back({index + 1, name(index), picture_size(index)});
     for (const Object& object : objects(index)) {
-      const CocoBox box{object.box.x0, object.box.y0, object.box.width(), object.box.height()};
+      const CocoBox box = coco_box(object.box);
       truth.objects.push_back(
           {int64_t(truth.objects.size()) + 1, index + 1, object.label + 1, box, box.area(), false});
     }

@@ -78,57 +78,85 @@ data::VocAnnotation read_annotation(const fs::path& path) {
   return annotation;
 }
 
-/// The photograph of that name, whatever its ending; where there is none, the usual one.
-fs::path image_path(const fs::path& directory, const std::string& name) {
+/// The photograph of that name below the root, whatever its ending; where there is none, the usual
+/// one.
+std::string image_file(const fs::path& root, const std::string& name) {
+  const std::string stem = "JPEGImages/" + name;
   for (const char* ending : {".jpg", ".jpeg", ".png", ".JPG", ".JPEG", ".PNG"}) {
-    const fs::path path = directory / (name + ending);
-    if (is_file(path)) return path;
+    if (is_file(root / (stem + ending))) return stem + ending;
   }
-  return directory / (name + ".jpg");
+  return stem + ".jpg";
 }
 
-/// By name, from 0.
-std::map<std::string, int> category_numbers(const VocOptions& options,
-                                            const std::vector<data::VocAnnotation>& annotations,
-                                            std::vector<Category>& categories) {
-  std::vector<std::string> names = options.categories;
-  if (names.empty()) {
-    std::set<std::string> found;
-    for (const data::VocAnnotation& annotation : annotations) {
-      for (const data::VocObject& object : annotation.objects) found.insert(object.name);
+/// Names in all annotations of a folder. What is wrong with one that no list names does no harm.
+std::vector<std::string> found_categories(const fs::path& directory) {
+  const std::vector<std::string> files = names_of_annotations(directory);
+  std::vector<data::VocAnnotation> annotations(files.size());
+  run_in_parallel(files.size(), 0, [&](size_t i) {
+    try {
+      annotations[i] = read_annotation(directory / (files[i] + ".xml"));
+    } catch (const Error&) {
     }
-    names.assign(found.begin(), found.end());
+  });
+  std::set<std::string> names;
+  for (const data::VocAnnotation& annotation : annotations) {
+    for (const data::VocObject& object : annotation.objects) names.insert(object.name);
   }
-  if (names.empty()) fail("{}: has no objects", options.root.string());
-  std::map<std::string, int> numbers;
+  return {names.begin(), names.end()};
+}
+
+/// Ids by name.
+using CategoryIds = std::map<std::string, int64_t>;
+
+CategoryIds number_categories(const std::vector<std::string>& names) {
+  CategoryIds ids;
   for (const std::string& name : names) {
-    if (!numbers.emplace(name, int(numbers.size())).second) {
+    if (!ids.emplace(name, int64_t(ids.size()) + 1).second) {
       fail("the category '{}' is given twice", printable(name));
     }
-    categories.push_back({int64_t(categories.size()) + 1, name});
   }
-  return numbers;
+  return ids;
 }
 
-/// From corners that count pixels from 1, the last included, to half-open ones.
-Box half_open(const std::array<double, 4>& corners, const std::string& entry) {
+/// From corners that count pixels from 1, the last included.
+CocoBox box_from(const std::array<double, 4>& corners, const std::string& file) {
   const auto [x0, y0, x1, y1] = corners;
   constexpr double kLargest = 1e7;
   const bool usable =
-      x0 <= x1 && y0 <= y1 && x0 > -kLargest && y0 > -kLargest && x1 < kLargest && y1 < kLargest;
+      x0 <= x1 && y0 <= y1 && std::min(x0, y0) > -kLargest && std::max(x1, y1) < kLargest;
   if (!usable) {
     fail(
         "{}: the box {:g},{:g},{:g},{:g} is wrong: xmin must not be above xmax, nor ymin above "
         "ymax",
-        entry, x0, y0, x1, y1);
+        file, x0, y0, x1, y1);
   }
   const auto from_one = [](double at) { return at >= 0 ? std::max(at - 1, 0.0) : at; };
-  return {float(from_one(x0)), float(from_one(y0)), float(x1), float(y1)};
+  return {from_one(x0), from_one(y0), x1 - from_one(x0), y1 - from_one(y0)};
+}
+
+CocoObject object_from(const data::VocObject& object, const CategoryIds& categories,
+                       const std::string& file) {
+  const auto category = categories.find(object.name);
+  if (category == categories.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, id] : categories) known.push_back(name);
+    fail("{}: has the category '{}', which is not among those given: {}", file,
+         printable(object.name, 60), data::listed(known));
+  }
+  const CocoBox box = box_from(object.corners, file);
+  return {
+      .category_id = category->second, .box = box, .area = box.area(), .crowd = object.difficult};
 }
 
 }  // namespace
 
-DetectionSet open_voc(const VocOptions& options) {
+bool is_voc(const fs::path& root) {
+  std::error_code ignored;
+  return fs::is_directory(root / "Annotations", ignored) &&
+         fs::is_directory(root / "JPEGImages", ignored);
+}
+
+CocoInstances read_voc(const VocOptions& options) {
   const fs::path directory = options.root / "Annotations";
   const std::vector<std::string> names =
       options.list.empty() ? names_of_annotations(directory) : names_in_list(list_file(options));
@@ -136,27 +164,24 @@ DetectionSet open_voc(const VocOptions& options) {
   run_in_parallel(names.size(), 0, [&](size_t i) {
     annotations[i] = read_annotation(directory / (names[i] + ".xml"));
   });
-  DetectionSet set{.name = options.root.string()};
-  const auto numbers = category_numbers(options, annotations, set.categories);
-  int64_t objects = 0;
+  CocoInstances instances{.name = options.root.string()};
+  const std::vector<std::string> category_names =
+      options.categories.empty() ? found_categories(directory) : options.categories;
+  const CategoryIds categories = number_categories(category_names);
+  for (const std::string& name : category_names) {
+    instances.categories.push_back({categories.at(name), name});
+  }
   for (size_t i = 0; i < names.size(); ++i) {
-    const std::string entry = (directory / (names[i] + ".xml")).string();
-    set.images.push_back(
-        {int64_t(i) + 1, image_path(options.root / "JPEGImages", names[i]), annotations[i].image});
+    const std::string file = (directory / (names[i] + ".xml")).string();
+    instances.images.push_back(
+        {int64_t(i) + 1, image_file(options.root, names[i]), annotations[i].image});
     for (const data::VocObject& object : annotations[i].objects) {
-      const auto number = numbers.find(object.name);
-      if (number == numbers.end()) {
-        fail("{}: has the category '{}', which is not among those given: {}", entry,
-             printable(object.name, 60), data::listed(options.categories));
-      }
-      const Box box = half_open(object.corners, entry);
-      add_object(
-          set.images.back(), {box, number->second, double(area(box)), object.difficult, ++objects},
-          [&entry] { return entry; }, set.repairs);
+      instances.objects.push_back(object_from(object, categories, file));
+      instances.objects.back().id = int64_t(instances.objects.size());
+      instances.objects.back().image_id = int64_t(i) + 1;
     }
   }
-  keep_images_with_files(set);
-  return set;
+  return instances;
 }
 
 }  // namespace sact::detect

@@ -1,0 +1,74 @@
+// Pictures of a folder with annotations of COCO or Pascal VOC.
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "detect/detection_set.h"
+#include "detect/examples.h"
+#include "detect/voc.h"
+
+namespace sact::detect {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FolderExamples : public Examples {
+ public:
+  explicit FolderExamples(DetectionSet set)
+      : set_(std::move(set)), class_names_(set_.category_names()) {
+    for (const std::string& line : set_.repairs.lines()) log_warning("{}", line);
+  }
+
+  int64_t size() const override { return int64_t(set_.truth.images.size()); }
+  const std::vector<std::string>& class_names() const override { return class_names_; }
+  std::string name(int64_t index) const override { return set_.path(size_t(index)).string(); }
+  Size picture_size(int64_t index) const override { return set_.truth.images[size_t(index)].size; }
+  std::vector<Object> objects(int64_t index) const override { return set_.objects[size_t(index)]; }
+  io::Image load(int64_t index, int min_side) const override {
+    io::ReadOptions options;
+    options.min_side = min_side;
+    io::Image image = io::read_image(name(index), options);
+    // Reduced scales round up, by less than a pixel.
+    const Size whole = picture_size(index);
+    const double shape = double(whole.width) / whole.height;
+    const double found = double(image.width) / image.height;
+    const double rounding = 1.0 / image.height + shape / image.height;
+    if (std::abs(found - shape) > rounding) {
+      fail("{}: has {}x{} pixels (width x height), but its annotation says {}x{}", name(index),
+           image.width, image.height, whole.width, whole.height);
+    }
+    return image;
+  }
+  CocoInstances truth() const override { return set_.truth; }
+
+ private:
+  DetectionSet set_;
+  std::vector<std::string> class_names_;
+};
+
+}  // namespace
+
+std::unique_ptr<Examples> coco_examples(CocoInstances instances, const std::string& image_folder) {
+  return std::make_unique<FolderExamples>(make_detection_set(std::move(instances), image_folder));
+}
+
+std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split,
+                                        const std::vector<std::string>& classes) {
+  if (data.starts_with("synthetic")) return synthetic_examples(data, split);
+  const fs::path folder(data);
+  const fs::path annotations = folder / "annotations" / fmt::format("instances_{}.json", split);
+  std::error_code ignored;
+  if (fs::exists(annotations, ignored)) {
+    return coco_examples(read_coco_instances(annotations), (folder / split).string());
+  }
+  if (is_voc(folder)) return coco_examples(read_voc({folder, split, classes}), data);
+  if (!fs::is_directory(folder, ignored)) fail("{}: there is no such folder", printable(data));
+  fail(
+      "{}: has no annotations/instances_{}.json, nor the layout of Pascal VOC (Annotations and "
+      "JPEGImages)",
+      printable(data), printable(split));
+}
+
+}  // namespace sact::detect
