@@ -41,11 +41,9 @@ class Examples {
 std::unique_ptr<Examples> coco_examples(CocoInstances instances, const std::string& image_folder);
 
 /// "synthetic...", a folder with annotations/instances_SPLIT.json and the images in SPLIT/, or one
-/// in the layout of Pascal VOC with ImageSets/Main/SPLIT.txt, whose classes are `classes` or, if
-/// there are none, those of its annotations.
+/// in the layout of Pascal VOC with ImageSets/Main/SPLIT.txt.
 /// Throws sact::Error when there is no such data.
-std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split,
-                                        const std::vector<std::string>& classes = {});
+std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split);
 
 /// The built-in pictures with one to three objects each: "synthetic", or as
 /// data::parse_synthetic() reads it.

@@ -54,8 +54,7 @@ std::unique_ptr<Examples> coco_examples(CocoInstances instances, const std::stri
   return std::make_unique<FolderExamples>(make_detection_set(std::move(instances), image_folder));
 }
 
-std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split,
-                                        const std::vector<std::string>& classes) {
+std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split) {
   if (data.starts_with("synthetic")) return synthetic_examples(data, split);
   const fs::path folder(data);
   const fs::path annotations = folder / "annotations" / fmt::format("instances_{}.json", split);
@@ -63,7 +62,7 @@ std::unique_ptr<Examples> open_examples(const std::string& data, const std::stri
   if (fs::exists(annotations, ignored)) {
     return coco_examples(read_coco_instances(annotations), (folder / split).string());
   }
-  if (is_voc(folder)) return coco_examples(read_voc({folder, split, classes}), data);
+  if (is_voc(folder)) return coco_examples(read_voc({folder, split}), data);
   if (!fs::is_directory(folder, ignored)) fail("{}: there is no such folder", printable(data));
   fail(
       "{}: has no annotations/instances_{}.json, nor the layout of Pascal VOC (Annotations and "

@@ -77,7 +77,7 @@ DetectorTrainer::DetectorTrainer(const DetectorTrainOptions& options)
   bf16_ = settings_.precision == "bf16";
   if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
   train_ = detect::open_examples(settings_.data, settings_.train);
-  val_ = detect::open_examples(settings_.data, settings_.val, train_->class_names());
+  val_ = detect::open_examples(settings_.data, settings_.val);
   if (train_->class_names() != val_->class_names()) {
     fail("{}: its splits {} and {} have different classes", settings_.data, settings_.train,
          settings_.val);
