@@ -20,6 +20,7 @@
 #include "measure/active_sets.h"
 #include "measure/benchmark.h"
 #include "measure/peer.h"
+#include "model/detection.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
 #include "report/table.h"
@@ -77,11 +78,13 @@ class Bench {
   explicit Bench(const BenchOptions& options)
       : options_(options),
         model_(options.model),
+        spec_(image_network(model_.spec())),
         table_(api::kernel_table()),
         threads_(thread_count(options.common.threads)) {
     for (const std::string& remark : model_.remarks()) log_warning("{}", remark);
     sizes_ = parse_sizes(options.sizes);
-    if (sizes_.empty()) sizes_.push_back({model_.spec().input.size, model_.spec().input.size});
+    if (sizes_.empty()) sizes_.push_back(own_size(model_.spec()));
+    if (options.torch) expect_classifier(model_);
     catch_interrupts();
   }
 
@@ -117,7 +120,7 @@ class Bench {
     row.size = group.size;
     row.times = times;
     row.flops = flops;
-    row.dense_flops = double(dense_flops(model_.spec(), group.size)) * group.batch;
+    row.dense_flops = double(dense_flops(spec_, group.size)) * group.batch;
     return row;
   }
 
@@ -164,7 +167,7 @@ class Bench {
         measure::Peer& peer = *peers.back();
         check_peer(peer, command, group);
         candidates.push_back({runtime_of(peer, command), [&peer] { return peer.run(); }});
-        flops.push_back(double(dense_flops(model_.spec(), group.size)) * group.batch);
+        flops.push_back(double(dense_flops(spec_, group.size)) * group.batch);
       }
     }
     densities.resize(candidates.size(), 1);
@@ -221,7 +224,7 @@ class Bench {
 
   /// Every image dense and adaptive, one after the other.
   void run_images(const Group& group, std::vector<Row>& rows) {
-    if (!model_.spec().adaptive()) {
+    if (!spec_.adaptive()) {
       fail("{}: is a plain network, which treats all images alike; leave out the images",
            model_.name());
     }
@@ -236,9 +239,10 @@ class Bench {
       if (was_interrupted()) throw Interrupted("interrupted");
       if (!input.error.empty()) fail("{}", input.error);
       const io::Image image = io::read_image(input.path);
-      const std::vector<float> planes =
-          network_input(image, io::central_crop(image, model_.spec().input.crop), group.size,
-                        model_.spec().input);
+      // A detector sees whole images.
+      const io::Crop crop =
+          model_.spec().detection ? io::whole(image) : io::central_crop(image, spec_.input.crop);
+      const std::vector<float> planes = network_input(image, crop, group.size, spec_.input);
       for (int round = count == 0 ? -2 : 0; round < 1; ++round) {  // the first image warms up
         const double dense_ms = measure::milliseconds([&] { dense.run(planes, 1, group.size); });
         std::vector<ImageResult> results;
@@ -253,7 +257,7 @@ class Bench {
       progress.advance();
     }
     progress.finish();
-    Row row = row_of(group, "dense", plain.times, double(dense_flops(model_.spec(), group.size)));
+    Row row = row_of(group, "dense", plain.times, double(dense_flops(spec_, group.size)));
     row.dense_ms = plain.times.median();
     rows.push_back(row);
     row = row_of(group, "adaptive", skipping.times, flops / double(count));
@@ -329,6 +333,7 @@ class Bench {
 
   const BenchOptions& options_;
   ModelFile model_;
+  ModelSpec spec_;  // of what is measured: of a detector, the extractor
   const kernels::Table& table_;
   int threads_;
   std::vector<Size> sizes_;
@@ -414,8 +419,9 @@ int run(const BenchOptions& options) {
 
 void declare_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command =
-      app.add_subcommand("bench", "Speed of a network here, dense and with work skipped");
+  CLI::App* command = app.add_subcommand(
+      "bench",
+      "Speed of a network here, dense and with work skipped; of a detector, its extractor");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
   command
       ->add_option("images", options->images,
@@ -459,7 +465,8 @@ void declare_bench(CLI::App& app, Action& action) {
   set_examples(*command,
                "  sact bench m.safetensors --size 224,352 --density 0.25,0.5,1\n"
                "  sact bench m.safetensors --batch 1,8 --dtype fp32,bf16 --json\n"
-               "  sact bench m.safetensors photos --size 192");
+               "  sact bench m.safetensors photos --size 192\n"
+               "  sact bench detector.safetensors --size 600x1000 --density 0.25,0.5,0.75");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -3,9 +3,8 @@
 #include <memory>
 
 #include "base/text.h"
+#include "cli/coco_report.h"
 #include "cli/command.h"
-#include "detect/coco_eval.h"
-#include "report/table.h"
 
 namespace sact::cli {
 namespace {
@@ -14,26 +13,6 @@ struct CocoEvalOptions {
   CommonOptions common;
   std::string truth, results;
 };
-
-std::string percent(double share) {
-  return share < 0 ? "n/a" : fmt::format("{:.1f}", 100 * share);
-}
-
-/// Categories with objects to find.
-report::Table category_table(const detect::CocoEvaluation& evaluation) {
-  report::Table table;
-  table.header = {"category", "objects", "AP", "AP50", "AP75", "AR100"};
-  for (const detect::CategoryMetrics& category : evaluation.categories) {
-    if (category.objects == 0) continue;
-    const detect::CocoMetrics& metrics = category.metrics;
-    table.rows.push_back({printable(category.category.name, 40),
-                          fmt::format("{}", category.objects), percent(metrics[detect::kAp]),
-                          percent(metrics[detect::kAp50]), percent(metrics[detect::kAp75]),
-                          percent(metrics[detect::kAr100])});
-  }
-  table.align = {report::ColumnAlign::kLeft};
-  return table;
-}
 
 int run(const CocoEvalOptions& options) {
   const auto start = std::chrono::steady_clock::now();
@@ -51,9 +30,7 @@ int run(const CocoEvalOptions& options) {
     print_json(json);
     return 0;
   }
-  const report::Table table = category_table(evaluation);
-  if (!table.rows.empty()) print(report::to_text(table));
-  print(detect::coco_summary(evaluation.metrics));
+  print(evaluation_text(evaluation));
   print(fmt::format("{} in {}, evaluated in {}",
                     counted(int64_t(results.entries.size()), "detection"),
                     counted(int64_t(truth.images.size()), "image"), format_duration(took.count())));

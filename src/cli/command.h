@@ -26,6 +26,7 @@ using Action = std::function<int()>;
 void declare_new(CLI::App& app, Action& action);
 void declare_info(CLI::App& app, Action& action);
 void declare_predict(CLI::App& app, Action& action);
+void declare_detect(CLI::App& app, Action& action);
 void declare_train(CLI::App& app, Action& action);
 void declare_train_detector(CLI::App& app, Action& action);
 void declare_eval(CLI::App& app, Action& action);

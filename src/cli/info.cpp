@@ -83,17 +83,11 @@ void print_layers(const std::vector<Layer>& layers) {
   }
 }
 
-Size own_size(const ModelSpec& spec) {
-  const int side = spec.detection ? spec.detection->shorter_side : spec.input.size;
-  return {side, side};
-}
-
 int run(const InfoOptions& options) {
   const ModelFile file(options.model);
   const ModelSpec& spec = file.spec();
   const Size size = options.size.empty() ? own_size(spec) : parse_size(options.size);
-  // Of a detector, the extractor is what runs on images.
-  const ModelSpec on_images = spec.detection ? extractor_spec(spec) : spec;
+  const ModelSpec on_images = image_network(spec);
   const std::vector<Layer> layers = layer_list(on_images, size);
   const int64_t dense = dense_flops(on_images, size);
   for (const std::string& remark : file.remarks()) log_warning("{}", remark);

@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "base/error.h"
 #include "io/image.h"
-#include "sact/error.h"
 
 namespace sact::cli {
 namespace {
@@ -74,6 +74,35 @@ std::vector<std::string> unique_names(const std::vector<Input>& inputs, const st
     names.push_back(name);
   }
   return names;
+}
+
+std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
+  std::vector<std::string> paths;
+  for (const Input& input : inputs) {
+    if (input.error.empty()) paths.push_back(input.path.string());
+  }
+  return paths;
+}
+
+void check_folders(const std::vector<std::string>& arguments, const fs::path& out) {
+  for (const std::string& argument : arguments) {
+    std::error_code ignored;
+    if (fs::is_directory(argument, ignored) && fs::equivalent(argument, out, ignored)) {
+      fail("{}: the pictures would lie among the images; choose another --out", argument);
+    }
+  }
+}
+
+void check_inputs_stay(const std::vector<Input>& inputs, const fs::path& directory,
+                       const std::vector<std::string>& names) {
+  std::set<fs::path> written;
+  for (const std::string& name : names) written.insert(fs::weakly_canonical(directory / name));
+  for (const Input& input : inputs) {
+    if (input.error.empty() && written.count(fs::weakly_canonical(input.path))) {
+      fail("{}: a picture would be written over this image; choose another --out",
+           input.path.string());
+    }
+  }
 }
 
 }  // namespace sact::cli

@@ -22,4 +22,15 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
 /// two images share it, then `suffix`.
 std::vector<std::string> unique_names(const std::vector<Input>& inputs, const std::string& suffix);
 
+/// The paths of those that gave an image.
+std::vector<std::string> paths_of(const std::vector<Input>& inputs);
+
+/// Throws sact::Error when pictures would go into one of the directories that were named for their
+/// images: they would be taken for images the next time.
+void check_folders(const std::vector<std::string>& arguments, const std::filesystem::path& out);
+
+/// Throws sact::Error when one of the files `names` of the directory is an image that was given.
+void check_inputs_stay(const std::vector<Input>& inputs, const std::filesystem::path& directory,
+                       const std::vector<std::string>& names);
+
 }  // namespace sact::cli

@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
   declare_new(app, action);
   declare_info(app, action);
   declare_predict(app, action);
+  declare_detect(app, action);
   declare_train(app, action);
   declare_train_detector(app, action);
   declare_eval(app, action);

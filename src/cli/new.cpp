@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "data/class_names.h"
+#include "model/detection.h"
 #include "model/flops.h"
 #include "model/initial_weights.h"
 #include "model/model_file.h"
@@ -21,13 +22,15 @@ struct NewOptions {
   std::optional<int> depth, width, classes, tile, input_size;
   std::vector<int> units;
   std::optional<double> epsilon;
-  bool plain_halting = false;
+  bool plain_halting = false, detect = false;
   InitialWeights initial;
 };
 
 /// The given spec file or the defaults, then every option that was given.
 ModelSpec spec_of(const NewOptions& options) {
+  constexpr int kDetectedClasses = 80;  // of COCO
   ModelSpec spec;
+  if (options.detect) spec.classes = kDetectedClasses;
   if (!options.spec_file.empty()) {
     const auto bytes = read_file(options.spec_file, 64 << 20);
     spec = spec_from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
@@ -43,12 +46,13 @@ ModelSpec spec_of(const NewOptions& options) {
   if (options.epsilon) spec.epsilon = *options.epsilon;
   if (options.input_size) spec.input.size = *options.input_size;
   if (options.plain_halting) spec.halting_norm = false;
+  if (options.detect && !spec.detection) spec.detection.emplace();
   if (!options.labels_file.empty()) {
     spec.labels = data::read_class_names(options.labels_file);
     spec.classes = int(spec.labels.size());
   }
   if (options.classes) spec.classes = *options.classes;
-  validate(spec, "the new network");
+  validate_whole(spec, "the new network");
   return spec;
 }
 
@@ -67,19 +71,21 @@ int run(const NewOptions& options) {
   }
   write_model(options.out, spec, initial_weights(spec, options.initial),
               storage_dtype(options.dtype));
-  const Size size{spec.input.size, spec.input.size};
+  const Size size = own_size(spec);
+  const int64_t flops = dense_flops(image_network(spec), size);
   if (options.common.json) {
     print_json({{"path", options.out},
                 {"spec", io::Json::parse(to_json(spec))},
                 {"parameters", parameters},
-                {"flops", dense_flops(spec, size)}});
+                {"flops", flops}});
     return 0;
   }
   print(fmt::format("wrote {}: {} in {}, halting {}, {} parameters, {} at {}x{}", options.out,
                     counted(spec.total_units(), "unit"), counted(spec.blocks(), "block"),
-                    name_of(spec.halting), format_grouped(parameters),
-                    format_flops(double(dense_flops(spec, size))), size.height, size.width));
-  print(fmt::format("next: sact info {0}, or sact predict {0} IMAGE", options.out));
+                    name_of(spec.halting), format_grouped(parameters), format_flops(double(flops)),
+                    size.height, size.width));
+  print(fmt::format("next: sact info {0}, or sact {1} {0} IMAGE", options.out,
+                    spec.detection ? "detect" : "predict"));
   return 0;
 }
 
@@ -98,7 +104,10 @@ void declare_new(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
   command->add_option("--halting", options->halting, "none, act or sact (default none)")
       ->check(CLI::IsMember({"none", "act", "sact"}));
-  command->add_option("--classes", options->classes, "Number of classes (default 1000)");
+  command->add_flag("--detect", options->detect,
+                    "A detector, which finds objects (Faster R-CNN); --spec sets its anchors");
+  command->add_option("--classes", options->classes,
+                      "Number of classes (default 1000; 80 with --detect)");
   command->add_option("--labels", options->labels_file, "Text file with one class name a line")
       ->type_name("FILE");
   command->add_option("--width", options->width, "Width of block 1 (default 64)");
@@ -128,6 +137,7 @@ void declare_new(CLI::App& app, Action& action) {
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact new --depth 101 --halting sact --classes 1000 --out m.safetensors\n"
+               "  sact new --depth 101 --halting sact --detect --out detector.safetensors\n"
                "  sact new --units 3,3,3 --stem small --unit basic --width 16 --halting sact \\\n"
                "           --classes 10 --input-size 32 --out small.safetensors");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,17 +1,17 @@
 // sact predict: classes and ponder cost maps of images.
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/command.h"
+#include "cli/image_loop.h"
 #include "cli/inputs.h"
 #include "cli/predict_report.h"
 #include "model/flops.h"
@@ -29,20 +29,6 @@ struct PredictOptions {
   bool whole = false, no_pictures = false;
 };
 
-class Stopwatch {
- public:
-  /// Milliseconds since the last call, or since construction.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double, std::milli> taken = now - start_;
-    start_ = now;
-    return taken.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 /// Everything that was run, and what could not be.
 struct Outcome {
   std::vector<Prediction> predictions;  // kept only for --raw
@@ -55,27 +41,17 @@ struct Outcome {
 };
 
 constexpr size_t kOverviewImages = 64;
+constexpr const char* kOverviewName = "overview.png";
 
 std::filesystem::path overview_path(const PredictOptions& options) {
-  return std::filesystem::path(options.out) / "overview.png";
-}
-
-/// Pictures among the images would be taken for images the next time.
-void check_folders(const PredictOptions& options) {
-  for (const std::string& image : options.images) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(image, ignored) &&
-        std::filesystem::equivalent(image, options.out, ignored)) {
-      fail("{}: the pictures would lie among the images; choose another --out", image);
-    }
-  }
+  return std::filesystem::path(options.out) / kOverviewName;
 }
 
 /// Output that cannot be written must not cost the work first.
 void check_outputs(const PredictOptions& options) {
   if (!options.raw.empty()) check_writable(options.raw);
   if (options.tensor.empty() && !options.no_pictures) {
-    check_folders(options);
+    check_folders(options.images, options.out);
     make_directories(options.out);
     check_writable(overview_path(options));
   }
@@ -88,26 +64,18 @@ View chosen_view(const PredictOptions& options, const ModelSpec& spec, const io:
   return options.whole ? whole_view(image, size.height) : central_view(image, spec.input, size);
 }
 
-void record(const PredictOptions& options, const ModelSpec& spec, const PredictionTable& table,
+void record(const PredictOptions& options, const ModelSpec& spec, const StreamedTable& table,
             Prediction prediction, Outcome& outcome) {
   if (options.common.json) {
     outcome.images.push_back(prediction_json(spec, prediction));
   } else {
     if (outcome.count == 0) print(table.header());
-    print(table.row(prediction));
+    print(table.row(prediction_cells(spec, prediction)));
   }
   ++outcome.count;
   outcome.flops += double(prediction.result.flops);
   outcome.dense_flops += double(dense_flops(spec, prediction.size));
   if (!options.raw.empty()) outcome.predictions.push_back(std::move(prediction));
-}
-
-void record_failure(const std::string& path, std::string message, Outcome& outcome) {
-  if (message.find(path) == message.npos) message = path + ": " + message;
-  message.resize(std::min(message.size(), message.find('\n')));
-  print_error(message);
-  outcome.images.push_back({{"path", path}, {"error", message}});
-  ++outcome.failed;
 }
 
 /// The size of the network's input for a file, or nothing when it cannot be run: that is reported
@@ -178,48 +146,28 @@ Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, R
   return prediction;
 }
 
-/// No picture may be written over an image that was given.
-void check_inputs_stay(const PredictOptions& options, const std::vector<Input>& inputs,
-                       const std::vector<std::string>& names) {
-  std::set<std::filesystem::path> written = {
-      std::filesystem::weakly_canonical(overview_path(options))};
-  for (const std::string& name : names) {
-    written.insert(std::filesystem::weakly_canonical(std::filesystem::path(options.out) / name));
-  }
-  for (const Input& input : inputs) {
-    if (input.error.empty() && written.count(std::filesystem::weakly_canonical(input.path))) {
-      fail("{}: a picture would be written over this image; choose another --out",
-           input.path.string());
-    }
-  }
-}
-
 void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
                     Outcome& outcome) {
   const std::vector<Input> inputs =
       expand_inputs(options.images, options.no_pictures ? std::string() : options.out);
   check_raw_sizes(options, spec, inputs);
   const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
-  if (!options.no_pictures) check_inputs_stay(options, inputs, names);
-  std::vector<std::string> paths;
-  for (const Input& input : inputs) {
-    if (input.error.empty()) paths.push_back(input.path.string());
+  if (!options.no_pictures) {
+    std::vector<std::string> written = names;
+    written.push_back(kOverviewName);
+    check_inputs_stay(inputs, options.out, written);
   }
-  const PredictionTable table(spec, paths);
+  const StreamedTable table = prediction_table(spec, paths_of(inputs));
   Progress progress("predicting", int64_t(inputs.size()), "images");
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string path = inputs[i].path.string();
-    try {
-      if (!inputs[i].error.empty()) throw Error(inputs[i].error);
+    const std::string failure = failure_of(inputs[i], [&] {
       record(options, spec, table,
              predict_image(options, spec, runner, inputs[i].path, names[i], outcome.overview),
              outcome);
-    } catch (const OutputError&) {
-      throw;  // it is not this image's fault, and the next will not fare better
-    } catch (const std::bad_alloc&) {
-      record_failure(path, path + ": not enough memory for this image", outcome);
-    } catch (const std::exception& error) {
-      record_failure(path, error.what(), outcome);
+    });
+    if (!failure.empty()) {
+      outcome.images.push_back({{"path", inputs[i].path.string()}, {"error", failure}});
+      ++outcome.failed;
     }
     progress.advance();
   }
@@ -255,7 +203,7 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
   const double load = watch.lap() / double(count);
 
   const auto name_of = [&](int64_t i) { return fmt::format("{}#{}", options.tensor, i); };
-  const PredictionTable table(spec, {name_of(count - 1)});
+  const StreamedTable table = prediction_table(spec, {name_of(count - 1)});
   const size_t image_values = size_t(3 * size.positions());
   for (int64_t first = 0; first < count; first += options.batch) {
     const int now = int(std::min<int64_t>(options.batch, count - first));

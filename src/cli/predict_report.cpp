@@ -8,7 +8,6 @@
 #include "io/safetensors.h"
 #include "model/flops.h"
 #include "report/ponder_picture.h"
-#include "report/unicode.h"
 
 namespace sact::cli {
 namespace {
@@ -26,16 +25,6 @@ std::string file_name(const Prediction& prediction) {
   return printable(std::filesystem::path(prediction.path).filename().string());
 }
 
-struct Column {
-  std::string_view name;
-  size_t width;  // at least
-};
-constexpr size_t kPath = 0, kClass = 1;
-constexpr Column kColumns[] = {{"image", 5}, {"class", 5},    {"score", 7}, {"ponder cost", 11},
-                               {"GFLOP", 7}, {"of dense", 8}, {"ms", 7}};
-constexpr size_t kWidestText = 40;  // longer ones push their row to the right
-constexpr size_t kLongestPath = 1000;
-
 template <typename T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));
@@ -43,25 +32,28 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 
 }  // namespace
 
+io::Json blocks_json(const ModelSpec& spec, const ImageResult& result) {
+  io::Json blocks = io::Json::array();
+  for (size_t block = 0; block < result.blocks.size(); ++block) {
+    const double units = mean_units(result.blocks[block]);
+    blocks.push_back({{"ponder_cost", mean_ponder_cost(result.blocks[block])},
+                      {"units", units},
+                      {"active_fraction", units / spec.units[block]}});
+  }
+  return blocks;
+}
+
 io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction) {
   io::Json top = io::Json::array();
   for (const ScoredClass& entry : prediction.top) {
     top.push_back(
         {{"class", entry.index}, {"label", spec.label(entry.index)}, {"score", entry.score}});
   }
-  io::Json blocks = io::Json::array();
-  for (size_t block = 0; block < prediction.result.blocks.size(); ++block) {
-    const BlockResult& result = prediction.result.blocks[block];
-    const double units = mean_units(result);
-    blocks.push_back({{"ponder_cost", mean_ponder_cost(result)},
-                      {"units", units},
-                      {"active_fraction", units / spec.units[block]}});
-  }
   const StageTimes& ms = prediction.ms;
   io::Json json = {{"path", prediction.path},
                    {"top", std::move(top)},
                    {"ponder_cost", ponder_cost(prediction.result)},
-                   {"blocks", std::move(blocks)},
+                   {"blocks", blocks_json(spec, prediction.result)},
                    {"flops", prediction.result.flops},
                    {"dense_flops", dense_flops(spec, prediction.size)},
                    {"ms",
@@ -73,49 +65,28 @@ io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction) {
   return json;
 }
 
-PredictionTable::PredictionTable(const ModelSpec& spec, const std::vector<std::string>& paths)
-    : spec_(spec), path_width_(kColumns[kPath].width), class_width_(kColumns[kClass].width) {
-  const auto widen = [](size_t& width, const std::string& text) {
-    width = std::max(width, std::min(kWidestText, report::display_width(text)));
-  };
-  for (const std::string& path : paths) widen(path_width_, printable(path, kLongestPath));
-  for (int label = 0; label < spec.classes; ++label) {
-    widen(class_width_, printable(spec.label(label)));
-  }
+StreamedTable prediction_table(const ModelSpec& spec, const std::vector<std::string>& paths) {
+  StreamedTable table({{"image", 5, true},
+                       {"class", 5, true},
+                       {"score", 7},
+                       {"ponder cost", 11},
+                       {"GFLOP", 7},
+                       {"of dense", 8},
+                       {"ms", 7}});
+  for (const std::string& path : paths) table.widen(0, path_cell(path));
+  for (int label = 0; label < spec.classes; ++label) table.widen(1, printable(spec.label(label)));
+  return table;
 }
 
-std::string PredictionTable::header() const {
-  std::vector<std::string> names, rules;
-  for (const Column& column : kColumns) {
-    names.emplace_back(column.name);
-    rules.emplace_back(column.width, '-');
-  }
-  rules[kPath].assign(path_width_, '-');
-  rules[kClass].assign(class_width_, '-');
-  return line(names) + '\n' + line(rules);
-}
-
-std::string PredictionTable::row(const Prediction& prediction) const {
+std::vector<std::string> prediction_cells(const ModelSpec& spec, const Prediction& prediction) {
   const ScoredClass& best = prediction.top.front();
-  return line({printable(prediction.path, kLongestPath), printable(spec_.label(best.index)),
-               fmt::format("{:.1f} %", 100 * best.score),
-               fmt::format("{:.2f}", ponder_cost(prediction.result)),
-               fmt::format("{:.3f}", double(prediction.result.flops) * 1e-9),
-               fmt::format("{:.1f} %", 100 * dense_share(spec_, prediction)),
-               fmt::format("{:.1f}", prediction.ms.network)});
-}
-
-std::string PredictionTable::line(const std::vector<std::string>& cells) const {
-  std::string line;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    const bool text = i == kPath || i == kClass;
-    const size_t width = i == kPath ? path_width_ : i == kClass ? class_width_ : kColumns[i].width;
-    const size_t taken = report::display_width(cells[i]);
-    const std::string space(width - std::min(width, taken), ' ');
-    if (i > 0) line += "  ";
-    line += text ? cells[i] + space : space + cells[i];
-  }
-  return line;
+  return {path_cell(prediction.path),
+          printable(spec.label(best.index)),
+          fmt::format("{:.1f} %", 100 * best.score),
+          fmt::format("{:.2f}", ponder_cost(prediction.result)),
+          fmt::format("{:.3f}", double(prediction.result.flops) * 1e-9),
+          fmt::format("{:.1f} %", 100 * dense_share(spec, prediction)),
+          fmt::format("{:.1f}", prediction.ms.network)};
 }
 
 io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,

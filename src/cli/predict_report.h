@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/streamed_table.h"
 #include "io/image.h"
 #include "io/json.h"
 #include "model/result.h"
@@ -30,23 +31,12 @@ struct Prediction {
 
 io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction);
 
-/// The table that people read, one line at a time: a row can be printed as soon as its image was
-/// run, because all columns have their width from the start.
-class PredictionTable {
- public:
-  /// `paths` are those of all images that will be run.
-  PredictionTable(const ModelSpec& spec, const std::vector<std::string>& paths);
+/// What `blocks` of a result's JSON is.
+io::Json blocks_json(const ModelSpec& spec, const ImageResult& result);
 
-  /// The names of the columns and the rule under them.
-  std::string header() const;
-  std::string row(const Prediction& prediction) const;
-
- private:
-  std::string line(const std::vector<std::string>& cells) const;
-
-  const ModelSpec& spec_;
-  size_t path_width_, class_width_;
-};
+/// The table that people read; `paths` are those of all images that will be run.
+StreamedTable prediction_table(const ModelSpec& spec, const std::vector<std::string>& paths);
+std::vector<std::string> prediction_cells(const ModelSpec& spec, const Prediction& prediction);
 
 io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,
                              const io::Image& photo);

@@ -3,8 +3,16 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/detection.h"
 
 namespace sact::detect {
+
+AnchorSettings anchor_settings(const ModelSpec& detector) {
+  const DetectionSpec& detection = *detector.detection;
+  return {{detection.anchor_sizes.begin(), detection.anchor_sizes.end()},
+          {detection.anchor_ratios.begin(), detection.anchor_ratios.end()},
+          feature_stride(detector)};
+}
 
 std::vector<Box> make_anchors(const AnchorSettings& settings, Size grid) {
   SACT_ASSERT(settings.stride > 0 && grid.height >= 0 && grid.width >= 0);

@@ -5,6 +5,7 @@
 
 #include "base/size.h"
 #include "detect/box.h"
+#include "model/spec.h"
 
 namespace sact::detect {
 
@@ -15,6 +16,9 @@ struct AnchorSettings {
 
   int per_cell() const { return int(sizes.size() * ratios.size()); }
 };
+
+/// Those of a detector.
+AnchorSettings anchor_settings(const ModelSpec& detector);
 
 /// The anchors of a grid of feature positions, in pixels of the image. Those of cell (y, x) are
 /// centred at ((x + 0.5) * stride, (y + 0.5) * stride). Order: row of the grid, column, size,

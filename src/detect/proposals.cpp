@@ -29,6 +29,13 @@ std::vector<int32_t> best(std::span<const float> scores, int count) {
 
 }  // namespace
 
+ProposalOptions proposal_options(const DetectionSpec& detection) {
+  ProposalOptions options;
+  options.kept = detection.proposals;
+  options.max_overlap = float(detection.nms_iou);
+  return options;
+}
+
 std::vector<Box> propose(std::span<const Box> anchors, std::span<const float> scores,
                          std::span<const float> codes, Size image, const ProposalOptions& options) {
   SACT_ASSERT(scores.size() == anchors.size() && codes.size() == 4 * anchors.size());

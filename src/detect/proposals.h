@@ -6,6 +6,7 @@
 
 #include "base/size.h"
 #include "detect/box.h"
+#include "model/spec.h"
 
 namespace sact::detect {
 
@@ -15,6 +16,9 @@ struct ProposalOptions {
   float max_overlap = 0.6f;
   float shortest_side = 1;  // pixels
 };
+
+/// Those of a detector.
+ProposalOptions proposal_options(const DetectionSpec& detection);
 
 /// `scores` has one number for each anchor and `codes` four; both are what the network gave. The
 /// boxes are inside the image, the best first.

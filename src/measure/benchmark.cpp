@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "model/detection.h"
 #include "model/initial_weights.h"
 
 namespace sact::measure {
@@ -68,7 +69,7 @@ double Peak::measure() {
 
 std::shared_ptr<const engine::Plan> dense_plan(const ModelFile& model, const kernels::Table& table,
                                                kernels::DataType type) {
-  ModelSpec spec = model.spec();
+  ModelSpec spec = image_network(model.spec());
   spec.halting = Halting::kNone;
   return std::make_shared<engine::Plan>(
       spec, [&](const WeightInfo& info) { return model.values(info); }, table, type);
@@ -77,12 +78,13 @@ std::shared_ptr<const engine::Plan> dense_plan(const ModelFile& model, const ker
 std::shared_ptr<const engine::Plan> adaptive_plan(const ModelFile& model,
                                                   const kernels::Table& table,
                                                   kernels::DataType type) {
-  ModelSpec spec = model.spec();
-  if (spec.adaptive()) return std::make_shared<engine::Plan>(model, table, type);
-  spec.halting = Halting::kSact;
+  ModelSpec spec = image_network(model.spec());
   std::map<std::string, std::vector<float>> fresh;
-  for (Weight& weight : initial_weights(spec)) {
-    if (!model.find(weight.info.name)) fresh.emplace(weight.info.name, std::move(weight.values));
+  if (!spec.adaptive()) {
+    spec.halting = Halting::kSact;
+    for (Weight& weight : initial_weights(spec)) {
+      if (!model.find(weight.info.name)) fresh.emplace(weight.info.name, std::move(weight.values));
+    }
   }
   return std::make_shared<engine::Plan>(
       spec,

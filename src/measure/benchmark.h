@@ -57,7 +57,7 @@ class Peak {
 };
 
 /// The same weights as a plain network, and as an adaptive one: what a model lacks for that is
-/// filled with fresh halting parameters.
+/// filled with fresh halting parameters. Of a detector, the extractor.
 std::shared_ptr<const engine::Plan> dense_plan(const ModelFile& model, const kernels::Table& table,
                                                kernels::DataType type);
 std::shared_ptr<const engine::Plan> adaptive_plan(const ModelFile& model,

@@ -30,6 +30,15 @@ ModelSpec box_spec(const ModelSpec& detector) {
   return spec;
 }
 
+ModelSpec image_network(const ModelSpec& spec) {
+  return spec.detection ? extractor_spec(spec) : spec;
+}
+
+Size own_size(const ModelSpec& spec) {
+  const int side = spec.detection ? spec.detection->shorter_side : spec.input.size;
+  return {side, side};
+}
+
 std::string box_weight_name(const ModelSpec& detector, const std::string& name) {
   const std::string prefix = "stages.0.";
   if (!name.starts_with(prefix)) return name;

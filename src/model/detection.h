@@ -14,6 +14,12 @@ ModelSpec extractor_spec(const ModelSpec& detector);
 /// The last block with stride 1 and the head; features of a box's cells enter it.
 ModelSpec box_spec(const ModelSpec& detector);
 
+/// What runs on images: the extractor of a detector; another network as it is.
+ModelSpec image_network(const ModelSpec& spec);
+
+/// The size of images where none is given: a square of the side that the model's spec names.
+Size own_size(const ModelSpec& spec);
+
 /// What the detector calls a weight of its box network: "stages.3. ..." for "stages.0. ...".
 std::string box_weight_name(const ModelSpec& detector, const std::string& name);
 

@@ -120,6 +120,13 @@ void expect_classifier(const ModelFile& file) {
   }
 }
 
+void expect_detector(const ModelFile& file) {
+  if (!file.spec().detection) {
+    fail("{}: classifies images and does not find objects in them: use 'sact predict'",
+         file.name());
+  }
+}
+
 io::Dtype ModelFile::dtype() const {
   std::map<io::Dtype, int64_t> elements;
   for (const auto& [name, view] : file_.tensors()) elements[view.dtype] += view.elements();
@@ -152,7 +159,7 @@ void check_fits_f16(const Weight& weight, const std::filesystem::path& path) {
 
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
                  const std::vector<Weight>& weights, io::Dtype dtype) {
-  validate(spec, path.string());
+  validate_whole(spec, path.string());
   std::vector<std::vector<std::byte>> storage;
   std::vector<io::NamedTensor> tensors;
   storage.reserve(weights.size());

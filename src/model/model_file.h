@@ -43,6 +43,8 @@ class ModelFile {
 
 /// Throws sact::Error, saying what to use instead, when the model is a detector.
 void expect_classifier(const ModelFile& file);
+/// The other way round.
+void expect_detector(const ModelFile& file);
 
 /// A weight with its values.
 struct Weight {

@@ -220,6 +220,11 @@ void validate(const ModelSpec& spec, const std::string& name) {
   }
 }
 
+void validate_whole(const ModelSpec& spec, const std::string& name) {
+  check_range(name, "classes", spec.classes, 1, 1'000'000);
+  validate(spec, name);
+}
+
 void validate_image_size(Size image, const std::string& prefix) {
   if (image.height < kMinImageSide || image.width < kMinImageSide || image.height > kMaxImageSide ||
       image.width > kMaxImageSide) {
@@ -331,8 +336,7 @@ ModelSpec spec_from_json(std::string_view text, const std::string& name) {
     spec.detection->unknown = inner.unknown();
   }
   spec.unknown = reader.unknown();
-  check_range(name, "classes", spec.classes, 1, 1'000'000);  // files hold whole networks
-  validate(spec, name);
+  validate_whole(spec, name);
   return spec;
 }
 

@@ -58,20 +58,14 @@ torch::Tensor DetectorImpl::classify(const torch::Tensor& features, std::span<co
 }
 
 std::vector<Box> DetectorImpl::anchors(Size features) const {
-  const DetectionSpec& detection = *spec_.detection;
-  return detect::make_anchors({{detection.anchor_sizes.begin(), detection.anchor_sizes.end()},
-                               {detection.anchor_ratios.begin(), detection.anchor_ratios.end()},
-                               feature_stride(spec_)},
-                              features);
+  return detect::make_anchors(detect::anchor_settings(spec_), features);
 }
 
 std::vector<Box> DetectorImpl::propose(const ProposalOutput& output, std::span<const Box> anchors,
                                        Size image) const {
   const torch::Tensor scores = to_host(output.scores), codes = to_host(output.codes);
-  detect::ProposalOptions options;
-  options.kept = spec_.detection->proposals;
-  options.max_overlap = float(spec_.detection->nms_iou);
-  return detect::propose(anchors, span_of(scores), span_of(codes), image, options);
+  return detect::propose(anchors, span_of(scores), span_of(codes), image,
+                         detect::proposal_options(*spec_.detection));
 }
 
 DetectionOutput detect(Detector detector, const torch::Tensor& image,
@@ -111,9 +105,7 @@ Detector make_detector(const ModelSpec& spec, const std::vector<Weight>& weights
 }
 
 Detector load_detector(const ModelFile& file) {
-  if (!file.spec().detection) {
-    fail("{}: classifies images and is not a detector", file.name());
-  }
+  expect_detector(file);
   return make_detector(file.spec(), read_weights(file, file.spec()));
 }
 

@@ -223,6 +223,29 @@ TEST_P(FeaturesOf, ManyBoxesInOneBatchGetWhatEachGetsAlone) {
   }
 }
 
+TEST(Features, PermutingBoxesPermutesWhatIsSaidOfThem) {
+  const ModelSpec detector = detector_of(kKinds[2]);
+  const auto plan =
+      plan_of(box_spec(detector), box_weights(detector, random_weight_map(detector, 17)));
+  const Size cells{7, 7};
+  const int count = 9;
+  const std::vector<float> rows = random_rows(count, cells, plan->spec.stem_channels(), 18);
+  const long values = long(rows.size()) / count;
+  std::vector<float> backwards;
+  for (int i = count - 1; i >= 0; --i) {
+    backwards.insert(backwards.end(), rows.begin() + i * values, rows.begin() + (i + 1) * values);
+  }
+  Session session(plan, 2);
+  const auto results = session.run(rows, count, cells);
+  const auto reversed = session.run(backwards, count, cells);
+  for (size_t i = 0; i < size_t(count); ++i) {
+    const ImageResult& other = reversed[size_t(count) - 1 - i];
+    if (differing(other.blocks, results[i].blocks) > 0) continue;
+    EXPECT_LT(relative_error(other.logits, results[i].logits), 1e-5);
+    EXPECT_EQ(other.flops, results[i].flops);
+  }
+}
+
 TEST(Features, SessionsThatShareThreadsGiveWhatTheyGiveAlone) {
   const ModelSpec detector = detector_of(kKinds[2]);
   const WeightMap weights = random_weight_map(detector, 10);
@@ -255,24 +278,6 @@ TEST(Features, TheProfileHasTheLayersThatThereAre) {
   EXPECT_EQ(layers.back().profile.rows, 3);
 }
 
-/// Scores and codes of the anchors, slowly.
-std::pair<std::vector<double>, std::vector<double>> slow_proposals(const Features& features,
-                                                                   const ModelSpec& detector,
-                                                                   const WeightMap& weights) {
-  auto layer = [&](const Features& x, const std::string& name, int out) {
-    Features result = test::convolution(x, weights.at(name + ".weight"), out, 1);
-    for (size_t i = 0; i < result.values.size(); ++i) {
-      result.values[i] += weights.at(name + ".bias")[i % size_t(out)];
-    }
-    return result;
-  };
-  Features hidden = layer(features, "proposal.conv", detector.detection->proposal_channels);
-  for (double& value : hidden.values) value = std::max(value, 0.0);
-  const int anchors = detector.detection->anchors();
-  return {layer(hidden, "proposal.score", anchors).values,
-          layer(hidden, "proposal.box", 4 * anchors).values};
-}
-
 TEST(Proposals, LayersGiveWhatTheSlowFormGives) {
   ModelSpec detector = detector_of(kKinds[2]);
   detector.detection->proposal_channels = 21;
@@ -289,7 +294,7 @@ TEST(Proposals, LayersGiveWhatTheSlowFormGives) {
         for (const Size grid : {Size{9, 13}, Size{1, 1}, Size{1, 7}, Size{20, 11}, Size{9, 13}}) {
           const std::vector<float> rows = random_rows(1, grid, channels, 16);
           const auto [scores, codes] =
-              slow_proposals(features_of(rows, 0, grid, channels), detector, weights);
+              test::slow_anchor_outputs(features_of(rows, 0, grid, channels), detector, weights);
           const AnchorOutputs found = session.run(rows, grid);
           const double most = type == kernels::DataType::kFloat32 ? 1e-5 : 2e-2;
           EXPECT_LT(relative_error(found.scores, scores), most);

@@ -178,4 +178,20 @@ SlowNetwork::Result SlowNetwork::run(const Features& input) const {
   return result;
 }
 
+SlowAnchorOutputs slow_anchor_outputs(const Features& features, const ModelSpec& detector,
+                                      const WeightMap& weights) {
+  auto layer = [&](const Features& x, const std::string& name, int out) {
+    Features result = convolution(x, weights.at(name + ".weight"), out, 1);
+    for (size_t i = 0; i < result.values.size(); ++i) {
+      result.values[i] += weights.at(name + ".bias")[i % size_t(out)];
+    }
+    return result;
+  };
+  Features hidden = layer(features, "proposal.conv", detector.detection->proposal_channels);
+  for (double& value : hidden.values) value = std::max(value, 0.0);
+  const int anchors = detector.detection->anchors();
+  return {layer(hidden, "proposal.score", anchors).values,
+          layer(hidden, "proposal.box", 4 * anchors).values};
+}
+
 }  // namespace sact::engine::test

@@ -53,4 +53,11 @@ class SlowNetwork {
   const WeightMap& weights_;
 };
 
+/// What the layers of a detector say of the anchors: scores and codes.
+struct SlowAnchorOutputs {
+  std::vector<double> scores, codes;
+};
+SlowAnchorOutputs slow_anchor_outputs(const Features& features, const ModelSpec& detector,
+                                      const WeightMap& weights);
+
 }  // namespace sact::engine::test

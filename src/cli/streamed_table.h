@@ -1,0 +1,34 @@
+// A table whose rows are printed one by one, as soon as they are known: all columns have their
+// width from the start.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sact::cli {
+
+class StreamedTable {
+ public:
+  struct Column {
+    std::string name;
+    size_t width;       // at least
+    bool text = false;  // stands at the left, numbers at the right
+  };
+  explicit StreamedTable(std::vector<Column> columns);
+
+  /// Makes room for what will stand in a column; a very long text pushes its row to the right
+  /// instead.
+  void widen(size_t column, const std::string& text);
+
+  /// The names of the columns and the rule under them.
+  std::string header() const;
+  std::string row(const std::vector<std::string>& cells) const;
+
+ private:
+  std::vector<Column> columns_;
+};
+
+/// A path as a cell of a table.
+std::string path_cell(const std::string& path);
+
+}  // namespace sact::cli
