@@ -1,0 +1,95 @@
+// Detection end to end: the engine against LibTorch on random detectors.
+#include <gtest/gtest.h>
+
+#include "detect/detector.h"
+#include "support/temporary.h"
+#include "train/detector.h"
+#include "train/random_network.h"
+
+namespace sact::detect {
+namespace {
+
+ModelSpec random_spec(Halting halting, Stem stem, UnitKind unit) {
+  ModelSpec spec = test::tiny_spec(halting, {2, 3, 3});
+  spec.stem = stem;
+  spec.unit = unit;
+  spec.width = 12;
+  spec.classes = 4;
+  spec.detection.emplace();
+  spec.detection->anchor_sizes = {16, 40};
+  spec.detection->proposal_channels = 20;
+  spec.detection->proposals = 30;
+  return spec;
+}
+
+/// The largest difference over the largest value.
+double difference(std::span<const float> found, std::span<const float> expected) {
+  double largest = 1e-6, most = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::abs(double(expected[i])));
+    most = std::max(most, std::abs(double(found[i]) - double(expected[i])));
+  }
+  return most / largest;
+}
+
+std::span<const float> span_of(const torch::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), size_t(tensor.numel())};
+}
+
+class DetectorParity : public ::testing::TestWithParam<std::tuple<Halting, Stem, UnitKind>> {};
+
+TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
+  const auto [halting, stem, unit] = GetParam();
+  const ModelSpec spec = random_spec(halting, stem, unit);
+  int compared = 0;
+  for (uint64_t seed : {1, 2, 3}) {
+    SCOPED_TRACE(seed);
+    const test::TemporaryDirectory directory;
+    // Head and proposals start near zero; for a comparison their scores must differ.
+    std::vector<Weight> weights = test::random_weights(spec, seed);
+    Random random(seed);
+    for (Weight& weight : weights) {
+      if (weight.info.role != WeightRole::kLinear) continue;
+      for (float& value : weight.values) value = float(0.1 * random.normal());
+    }
+    write_model(directory / "detector.safetensors", spec, weights);
+    const ModelFile file(directory / "detector.safetensors");
+    const Size size{72, 95};
+    const torch::Tensor image = test::random_images(1, size.height, size.width, seed + 10);
+    const std::vector<float> planes(image.data_ptr<float>(),
+                                    image.data_ptr<float>() + image.numel());
+    const train::DetectionOutput expected =
+        train::detect(train::load_detector(file), image, DetectionOptions{});
+    for (const kernels::Table* table : kernels::available_tables()) {
+      SCOPED_TRACE(table->name);
+      Detector detector(file, *table, kernels::DataType::kFloat32, 2);
+      const DetectorOutputs found = detector.run(planes, size);
+      bool same_units = true;
+      for (size_t block = 0; block < found.extractor.blocks.size(); ++block) {
+        same_units &= found.extractor.blocks[block].units == expected.extracted.blocks[block].units;
+      }
+      // A score at the threshold may fall on either side, and then everything after it differs.
+      if (!same_units) continue;
+      EXPECT_EQ(found.extractor.flops, expected.extracted.flops);
+      ASSERT_EQ(found.proposals.size(), expected.proposals.size());
+      for (size_t i = 0; i < found.proposals.size(); ++i) {
+        EXPECT_NEAR(found.proposals[i].x0, expected.proposals[i].x0, 0.02) << i;
+        EXPECT_NEAR(found.proposals[i].y1, expected.proposals[i].y1, 0.02) << i;
+      }
+      ASSERT_EQ(int64_t(found.outputs.size()), expected.outputs.numel());
+      EXPECT_LT(difference(found.outputs, span_of(expected.outputs)), 1e-3);
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 2 * int(kernels::available_tables().size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Detectors, DetectorParity,
+    ::testing::Values(std::tuple(Halting::kNone, Stem::kImageNet, UnitKind::kBottleneck),
+                      std::tuple(Halting::kSact, Stem::kImageNet, UnitKind::kBottleneck),
+                      std::tuple(Halting::kAct, Stem::kSmall, UnitKind::kBottleneck),
+                      std::tuple(Halting::kSact, Stem::kSmall, UnitKind::kBasic)));
+
+}  // namespace
+}  // namespace sact::detect
