@@ -71,7 +71,7 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& exa
   auto totals = sums.accessor<double, 1>();
   auto order = data::epoch_order(examples.size(), 0, 0, false);
   ExampleFeeder feeder(examples, data::evaluation_shard(order, processes.rank(), processes.size()),
-                       *spec.detection, {workers, {}}, corrupt);
+                       *spec.detection, {workers, {}, /*reduced=*/false}, corrupt);
   FedExample example;
   while (feeder.next(example, /*replace=*/false)) {
     if (!example.pixels.defined()) continue;

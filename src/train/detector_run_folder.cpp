@@ -75,7 +75,7 @@ std::vector<report::Plot> run_plots(const report::CsvColumns& log, const ModelSp
 
 io::Image image_of(const torch::Tensor& pixels) {
   io::Image image(int(pixels.size(2)), int(pixels.size(1)));
-  const torch::Tensor rows = pixels.permute({1, 2, 0}).contiguous();
+  const torch::Tensor rows = pixels.round().to(torch::kUInt8).permute({1, 2, 0}).contiguous();
   std::copy_n(rows.data_ptr<uint8_t>(), image.rgb.size(), image.rgb.begin());
   return image;
 }
@@ -100,8 +100,8 @@ void DetectorRunFolder::write_samples(Detector detector, const detect::Examples&
   for (int i = 0; i < std::min<int64_t>(count, examples.size()); ++i) {
     FedExample example;
     try {
-      example =
-          read_example(examples, int64_t(i) * examples.size() / count, *spec_.detection, false);
+      example = read_example(examples, int64_t(i) * examples.size() / count, *spec_.detection,
+                             false, false);
     } catch (const Error&) {
       continue;  // named when it was met in the evaluation
     }

@@ -13,22 +13,21 @@ torch::Tensor network_input(const FedExample& example, const InputSpec& input,
     return torch::tensor({float(values[0]), float(values[1]), float(values[2])}, options)
         .view({1, 3, 1, 1});
   };
-  const torch::Tensor pixels = example.pixels.unsqueeze(0).to(device).to(torch::kFloat32);
+  const torch::Tensor pixels = example.pixels.unsqueeze(0).to(device);
   return (pixels / 255 - per_colour(input.mean)) / per_colour(input.std);
 }
 
 FedExample read_example(const detect::Examples& examples, int64_t index,
-                        const DetectionSpec& detection, bool flipped) {
+                        const DetectionSpec& detection, bool flipped, bool reduced) {
   const Size whole = examples.picture_size(index);
   const Size size = detection_size(detection, whole);
-  const io::Image image = examples.load(index, std::min(size.height, size.width));
+  const io::Image image = examples.load(index, reduced ? std::min(size.height, size.width) : 0);
   FedExample example;
   example.index = index;
   const std::vector<float> planes = io::resize(image, io::whole(image), size);
   example.pixels = torch::from_blob(const_cast<float*>(planes.data()), {3, size.height, size.width},
                                     torch::kFloat32)
-                       .round()
-                       .to(torch::kUInt8);
+                       .clone();
   if (flipped) example.pixels = example.pixels.flip(2);
   const float by_x = float(size.width) / float(whole.width);
   const float by_y = float(size.height) / float(whole.height);
@@ -52,7 +51,8 @@ ExampleFeeder::ExampleFeeder(const detect::Examples& examples, std::vector<int64
 }
 
 FedExample ExampleFeeder::read(int64_t index) const {
-  return read_example(examples_, index, detection_, options_.flipped && options_.flipped(index));
+  return read_example(examples_, index, detection_, options_.flipped && options_.flipped(index),
+                      options_.reduced);
 }
 
 void ExampleFeeder::start_more() {

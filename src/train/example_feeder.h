@@ -17,7 +17,7 @@ namespace sact::train {
 
 struct FedExample {
   int64_t index = 0;
-  torch::Tensor pixels;                 // uint8 [3, H, W], scaled, on the CPU
+  torch::Tensor pixels;                 // float32 [3, H, W] from 0 to 255, scaled, on the CPU
   std::vector<detect::Object> objects;  // in its pixels
 
   Size size() const { return {int(pixels.size(1)), int(pixels.size(2))}; }
@@ -31,11 +31,14 @@ struct ExampleFeederOptions {
   int workers = 1;
   /// Whether this example is mirrored.
   std::function<bool(int64_t index)> flipped = {};
+  /// Whether large photographs may be decoded at a reduced scale; evaluation is to see what other
+  /// back ends see.
+  bool reduced = true;
 };
 
 /// Reads, scales (as the detector wants it) and perhaps mirrors the example.
 FedExample read_example(const detect::Examples& examples, int64_t index,
-                        const DetectionSpec& detection, bool flipped);
+                        const DetectionSpec& detection, bool flipped, bool reduced);
 
 /// Goes through a list of examples. One that cannot be read is named in `corrupt`, and in training
 /// the next that can be read takes its place.
