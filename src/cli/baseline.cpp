@@ -43,7 +43,7 @@ int run(const BaselineOptions& options) {
   const EvalResult result = result_of(options, adaptive, size);
   const EvalOutcome& outcome =
       choose_outcome(result, size, options.result.empty() ? options.adaptive : options.result);
-  const Model baseline = truncated(plain, baseline_units(outcome.units, plain.spec()));
+  const ModelWeights baseline = truncated(plain, baseline_units(outcome.units, plain.spec()));
   write_model(options.out, baseline.spec, baseline.weights);
   const int64_t flops = dense_flops(baseline.spec, outcome.size);
   std::vector<double> mean_units;

@@ -394,6 +394,38 @@ report::Table to_table(const std::vector<Row>& rows) {
   return table;
 }
 
+/// The same as plain numbers, for programs.
+report::Table to_numbers(const std::vector<Row>& rows) {
+  report::Table table;
+  table.header = {"what",
+                  "dtype",
+                  "batch",
+                  "height",
+                  "width",
+                  "density",
+                  "ms",
+                  "ms_p10",
+                  "ms_p90",
+                  "gflop",
+                  "gflops_per_second",
+                  "of_peak",
+                  "theoretical_speedup",
+                  "speedup",
+                  "realised"};
+  for (const Row& row : rows) {
+    std::vector<std::string> cells = {row.what, row.dtype};
+    for (double value :
+         {double(row.batch), double(row.size.height), double(row.size.width), row.density,
+          row.times.median(), row.times.quantile(0.1), row.times.quantile(0.9), row.flops * 1e-9,
+          row.rate() * 1e-9, row.peak > 0 ? row.rate() / row.peak : 0.0, row.theoretical(),
+          row.speedup, row.speedup / row.theoretical()}) {
+      cells.push_back(fmt::format("{}", value));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 int run(const BenchOptions& options) {
   if (options.common.device != "cpu")
     fail("sact bench measures the CPU engine: leave out --device");
@@ -401,7 +433,7 @@ int run(const BenchOptions& options) {
   Bench bench(options);
   const std::vector<Row> rows = bench.run();
   const report::Table table = to_table(rows);
-  if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(table));
+  if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(to_numbers(rows)));
   if (options.common.json) {
     print_json(to_json(bench, rows));
     return 0;
@@ -460,7 +492,7 @@ void declare_bench(CLI::App& app, Action& action) {
       ->type_name("COMMAND")
       ->allow_extra_args(false);
   command->add_flag("--layers", options->layers, "Also tell what each layer of the dense run took");
-  command->add_option("--csv", options->csv, "Also write the table as CSV")->type_name("FILE");
+  command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact bench m.safetensors --size 224,352 --density 0.25,0.5,1\n"

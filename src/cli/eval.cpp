@@ -78,6 +78,37 @@ report::Table outcome_table(const ModelSpec& spec, const std::vector<EvalOutcome
   return table;
 }
 
+/// The same as plain numbers, for programs.
+report::Table outcome_numbers(const ModelSpec& spec, const std::vector<EvalOutcome>& outcomes) {
+  report::Table table;
+  table.header = {"height",  "width", "images",    "accuracy",
+                  "recall5", "flops", "flops_std", "dense_flops"};
+  for (int block = 0; block < spec.blocks(); ++block) {
+    table.header.push_back(fmt::format("units_{}", block + 1));
+    table.header.push_back(fmt::format("units_{}_std", block + 1));
+  }
+  table.header.insert(table.header.end(), {"images_per_second", "network_images_per_second"});
+  for (const auto& outcome : outcomes) {
+    std::vector<std::string> row;
+    auto add = [&](double value) { row.push_back(fmt::format("{}", value)); };
+    for (double value :
+         {double(outcome.size.height), double(outcome.size.width), double(outcome.images),
+          outcome.accuracy, outcome.recall5, outcome.flops.mean, outcome.flops.std,
+          double(dense_flops(spec, outcome.size))}) {
+      add(value);
+    }
+    for (const MeanStd& units : outcome.units) {
+      add(units.mean);
+      add(units.std);
+    }
+    for (double seconds : {outcome.seconds, outcome.network_seconds}) {
+      add(double(outcome.images) / seconds);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 std::string accuracy_plots(const std::vector<EvalOutcome>& outcomes) {
   report::Series by_size, by_flops;
   by_size.markers = by_flops.markers = true;
@@ -125,7 +156,9 @@ int run(EvalOptions& options) {
   const std::vector<EvalOutcome>& outcomes = result.sizes;
   if (outcomes.empty()) return 0;  // another process has them
   const report::Table table = outcome_table(model.spec(), outcomes);
-  if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(table));
+  if (!options.csv.empty()) {
+    write_file_atomically(options.csv, report::to_csv(outcome_numbers(model.spec(), outcomes)));
+  }
   if (!options.plot.empty()) write_file_atomically(options.plot, accuracy_plots(outcomes));
   if (options.common.json) {
     print_json(to_json(result));
@@ -152,7 +185,7 @@ void declare_eval(CLI::App& app, Action& action) {
   command->add_option("--size", options->sizes, "Image sizes, such as 128,160,192 (default: own)")
       ->delimiter(',')
       ->type_name("HxW");
-  command->add_option("--csv", options->csv, "Also write the table as CSV")->type_name("FILE");
+  command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
   command->add_option("--plot", options->plot, "Plot accuracy over size and FLOPs as SVG")
       ->type_name("FILE");
   command

@@ -42,7 +42,7 @@ void take_turns(std::vector<Candidate>& candidates, const Rounds& rounds);
 /// Milliseconds that a call takes.
 double milliseconds(const std::function<void()>& call);
 
-/// Multiply-adds in registers on all threads for about `ms`: the operations per second that the
+/// Multiply-adds in registers on all threads: the operations per second that the
 /// processor reaches at best.
 class Peak {
  public:

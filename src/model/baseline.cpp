@@ -8,7 +8,7 @@
 
 namespace sact {
 
-Model truncated(const ModelFile& file, const std::vector<int>& units) {
+ModelWeights truncated(const ModelFile& file, const std::vector<int>& units) {
   SACT_ASSERT(units.size() == file.spec().units.size());
   for (size_t block = 0; block < units.size(); ++block) {
     SACT_ASSERT(units[block] >= 1 && units[block] <= file.spec().units[block]);

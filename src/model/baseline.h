@@ -10,14 +10,15 @@
 
 namespace sact {
 
-struct Model {
+/// A network in memory.
+struct ModelWeights {
   ModelSpec spec;
   std::vector<Weight> weights;
 };
 
 /// The network with only the first `units` of each block; all else, the head too, stays as it is.
 /// There must be from 1 to as many units as the file has in each of its blocks.
-Model truncated(const ModelFile& file, const std::vector<int>& units);
+ModelWeights truncated(const ModelFile& file, const std::vector<int>& units);
 
 /// The mean units of an adaptive model, rounded to the nearest whole number; at least 1 and at most
 /// what the plain network has.

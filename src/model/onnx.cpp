@@ -1,17 +1,22 @@
+// clang-format off
 // The graph of a network, and the few messages of ONNX that it needs. Field numbers:
 //
 //   ModelProto     { 1: int64 ir_version; 2: string producer_name; 3: string producer_version;
 //                    7: GraphProto graph; 8: repeated OperatorSet { 2: int64 version };
 //                    14: repeated MetadataProperty { 1: string key; 2: string value } }
-//   GraphProto     { 1: repeated NodeProto node; 2: string name; 5: repeated TensorProto
-//   initializer;
+//   GraphProto     { 1: repeated NodeProto node; 2: string name;
+//                    5: repeated TensorProto initializer;
 //                    11: repeated ValueInfoProto input; 12: repeated ValueInfoProto output }
 //   NodeProto      { 1: repeated string input; 2: repeated string output; 3: string name;
 //                    4: string op_type; 5: repeated AttributeProto attribute }
-//   AttributeProto { 1: string name; 2: float f; 3: int64 i; 8: repeated int64 ints; 20: enum type
-//   } TensorProto    { 1: repeated int64 dims; 2: enum data_type; 8: string name; 9: bytes raw_data
-//   } ValueInfoProto { 1: string name; 2: TypeProto { 1: Tensor { 1: enum elem_type; 2: Shape {
+//   AttributeProto { 1: string name; 2: float f; 3: int64 i; 8: repeated int64 ints;
+//                    20: enum type }
+//   TensorProto    { 1: repeated int64 dims; 2: enum data_type; 8: string name;
+//                    9: bytes raw_data }
+//   ValueInfoProto { 1: string name;
+//                    2: TypeProto { 1: Tensor { 1: enum elem_type; 2: Shape {
 //                    1: repeated Dimension { 1: int64 dim_value; 2: string dim_param } } } } }
+// clang-format on
 #include "model/onnx.h"
 
 #include <initializer_list>

@@ -192,7 +192,7 @@ void validate(const ModelSpec& spec, const std::string& name) {
   check_range(name, "units (number of blocks)", int(spec.units.size()), 1, 6);
   for (int units : spec.units) check_range(name, "units", units, 1, 1000);
   check_range(name, "width", spec.width, 1, 1024);
-  check_range(name, "classes", spec.classes, 0, 1'000'000);
+  check_range(name, "classes", spec.classes, 1, 1'000'000);
   if (!(spec.epsilon > 0 && spec.epsilon < 1)) {
     fail("{}: 'epsilon' must be above 0 and below 1, found {}", name, spec.epsilon);
   }
@@ -221,7 +221,6 @@ void validate(const ModelSpec& spec, const std::string& name) {
 }
 
 void validate_whole(const ModelSpec& spec, const std::string& name) {
-  check_range(name, "classes", spec.classes, 1, 1'000'000);
   validate(spec, name);
 }
 

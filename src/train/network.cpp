@@ -105,7 +105,7 @@ torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x, const torch::Ten
 }
 
 NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
-  validate(spec_, "the network's spec");
+  if (spec_.outputs() > 0) validate(spec_, "the network's spec");  // extractors are parts of others
   SACT_ASSERT(!spec_.detection);
   if (spec_.stem != Stem::kNone) {
     const bool imagenet = spec_.stem == Stem::kImageNet;

@@ -58,7 +58,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("cache", s.cache, runs, "keep decoded images: none, memory, or auto (where they fit)");
   visit("cuda_graph", s.cuda_graph, runs, "on CUDA, record a step's kernels once and replay them");
   visit("max_corrupt", s.max_corrupt, runs, "share of unreadable images that is tolerated");
-  visit("log_every", s.log_every, runs, "steps between lines of the log");
+  visit("log_every", s.log_every, runs, "steps between looks at whether the loss is finite");
   visit("checkpoint_minutes", s.checkpoint_minutes, runs, "time between checkpoints in an epoch");
   visit("eval_every", s.eval_every, runs, "epochs between evaluations; the last is always run");
   visit("samples", s.samples, runs, "ponder map pictures at every evaluation");

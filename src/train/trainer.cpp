@@ -41,11 +41,13 @@ class Trainer {
  private:
   void compare_with_others();
   void prepare_network();
+  void prepare_feeders();
   bool run_epoch();
   void train_step(const DeviceBatch& batch, EpochSums& sums);
   void finish_epoch(TrainResult& result);
   void check_finite(const EpochSums& sums);
   void checkpoint();
+  int eval_side() const { return settings_.eval_size ? settings_.eval_size : settings_.size; }
   /// Images of a step in all processes together.
   int64_t step_images() const { return int64_t(settings_.batch) * processes_.size(); }
 
@@ -64,9 +66,8 @@ class Trainer {
   bool bf16_ = false;
 };
 
-bool decoded_set_fits(const data::Dataset& a, const data::Dataset& b, int side, int processes) {
-  const double bytes = double(a.size() + b.size()) * 3 * side * side * processes;
-  return bytes < 0.5 * double(data::available_memory());
+double decoded_bytes(const data::Dataset& dataset, int side) {
+  return double(dataset.size()) * 3 * side * side;
 }
 
 Trainer::Trainer(const TrainOptions& options)
@@ -92,22 +93,33 @@ Trainer::Trainer(const TrainOptions& options)
              ? fmt::format("{}", settings_.batch)
              : fmt::format("{} in each of {} processes", settings_.batch, processes_.size()));
   }
-  const InputSpec input;
+  prepare_network();
+  prepare_feeders();
+  // Nothing stands in the way any more.
+  if (folder_) folder_->begin(network_->spec(), state_->progression);
+}
+
+void Trainer::prepare_feeders() {
+  auto storage_size = [&](const data::Dataset& dataset, int side, double crop) {
+    return settings_.storage_size ? settings_.storage_size
+                                  : data::suitable_storage_size(dataset, side, crop);
+  };
   FeederOptions feed;
-  feed.storage_size = settings_.storage_size
-                          ? settings_.storage_size
-                          : data::suitable_storage_size(*train_set_, settings_.size, input.crop);
-  feed.cache =
-      settings_.cache == "memory" ||
-      (settings_.cache == "auto" &&
-       decoded_set_fits(*train_set_, *val_set_, feed.storage_size, processes_.local_size()));
+  feed.storage_size = storage_size(*train_set_, settings_.size, InputSpec().crop);
+  // Evaluation sees what `sact eval` of the model would see.
+  const int val_storage = storage_size(*val_set_, eval_side(), network_->spec().input.crop);
+  const double bytes =
+      decoded_bytes(*train_set_, feed.storage_size) + decoded_bytes(*val_set_, val_storage);
+  feed.cache = settings_.cache == "memory" ||
+               (settings_.cache == "auto" &&
+                processes_.local_size() * bytes < 0.5 * double(data::available_memory()));
   feed.workers = processes_.threads(settings_.workers);
   feed.max_corrupt = settings_.max_corrupt;
   feed.device = device_;
   feed.interrupted = options_.interrupted;
   train_feeder_ = std::make_unique<Feeder>(*train_set_, feed);
+  feed.storage_size = val_storage;
   val_feeder_ = std::make_unique<Feeder>(*val_set_, feed);
-  prepare_network();
 }
 
 /// Workers that disagree about what is trained would wait for each other, or learn nonsense.
@@ -159,7 +171,6 @@ void Trainer::prepare_network() {
   run.interrupted = options_.interrupted;
   state_ = std::make_unique<RunState>(processes_, *network_, *sgd_, std::move(run));
   state_->start(folder_ ? folder_->checkpoint() : nullptr);
-  if (folder_) folder_->begin(spec, state_->progression);
 }
 
 void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
@@ -243,7 +254,7 @@ void Trainer::finish_epoch(TrainResult& result) {
                                 int(std::lround(state_->progression.most_units[block])));
   }
   if (last || epoch % settings_.eval_every == 0) {
-    const int side = settings_.eval_size ? settings_.eval_size : settings_.size;
+    const int side = eval_side();
     record.evaluation =
         evaluate(network_, *val_feeder_, processes_, {{side, side}, settings_.batch, bf16_});
     result.last = *record.evaluation;

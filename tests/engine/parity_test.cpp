@@ -52,8 +52,9 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
       for (int repeat = 0; repeat < 4; ++repeat) {  // later runs find used memory
         const auto found = session.run(planes, kind.images, size);
         ASSERT_EQ(found.size(), expected.size());
-        int64_t positions = 0, different = 0;
+        int64_t positions = 0, all_different = 0;
         for (size_t i = 0; i < found.size(); ++i) {
+          int64_t different = 0;
           for (size_t b = 0; b < found[i].blocks.size(); ++b) {
             const auto &units = found[i].blocks[b].units, &right = expected[i].blocks[b].units;
             ASSERT_EQ(units.size(), right.size());
@@ -61,11 +62,12 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
               ++positions;
               different += units[p] != right[p];
               if (units[p] == right[p]) {
-                ASSERT_NEAR(found[i].blocks[b].ponder_cost.values[p],
-                            expected[i].blocks[b].ponder_cost.values[p], 2e-3);
+                const double cost = expected[i].blocks[b].ponder_cost.values[p];
+                ASSERT_NEAR(found[i].blocks[b].ponder_cost.values[p], cost, 1e-4 * cost);
               }
             }
           }
+          all_different += different;
           if (different > 0) continue;  // a position that halts elsewhere changes what follows
           EXPECT_EQ(found[i].flops, expected[i].flops);
           double error = 0, norm = 0;
@@ -75,7 +77,8 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
           }
           EXPECT_LT(std::sqrt(error / norm), 1e-4);
         }
-        EXPECT_LE(double(different), kToleratedShare * double(positions));
+        EXPECT_LE(double(all_different), kToleratedShare * double(positions));
+        RecordProperty("positions that halt elsewhere", std::to_string(all_different));
       }
     }
   }

@@ -35,7 +35,7 @@ class Baseline : public ::testing::Test {
 
 TEST_F(Baseline, TruncatedNetworkHasTheFirstUnitsAndAllElse) {
   const ModelFile full = file(spec({3, 4}, Halting::kNone));
-  const Model cut = truncated(full, {2, 1});
+  const ModelWeights cut = truncated(full, {2, 1});
   EXPECT_EQ(cut.spec.units, (std::vector<int>{2, 1}));
   EXPECT_EQ(cut.spec.labels, full.spec().labels);
   EXPECT_EQ(cut.spec.input.size, 64);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "model/flops.h"
 #include "model/initial_weights.h"
@@ -68,12 +70,11 @@ TEST(Detection, ThePartsHaveTheWeightsOfTheWhole) {
 }
 
 TEST(Detection, TheHeadScoresBackgroundAndRefinesEveryClass) {
-  for (const WeightInfo& weight : weight_list(detector())) {
-    if (weight.name == "head.fc.weight") EXPECT_EQ(weight.shape, io::Shape({401, 2048}));
-    if (weight.name == "proposal.conv.weight")
-      EXPECT_EQ(weight.shape, io::Shape({512, 1024, 3, 3}));
-    if (weight.name == "proposal.box.weight") EXPECT_EQ(weight.shape, io::Shape({48, 512, 1, 1}));
-  }
+  std::map<std::string, io::Shape> shapes;
+  for (const WeightInfo& weight : weight_list(detector())) shapes[weight.name] = weight.shape;
+  EXPECT_EQ(shapes.at("head.fc.weight"), io::Shape({401, 2048}));
+  EXPECT_EQ(shapes.at("proposal.conv.weight"), io::Shape({512, 1024, 3, 3}));
+  EXPECT_EQ(shapes.at("proposal.box.weight"), io::Shape({48, 512, 1, 1}));
   EXPECT_EQ(feature_stride(detector()), 16);
 }
 
