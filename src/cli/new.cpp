@@ -52,7 +52,7 @@ ModelSpec spec_of(const NewOptions& options) {
     spec.classes = int(spec.labels.size());
   }
   if (options.classes) spec.classes = *options.classes;
-  validate_whole(spec, "the new network");
+  validate(spec, "the new network");
   return spec;
 }
 

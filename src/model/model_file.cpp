@@ -159,7 +159,7 @@ void check_fits_f16(const Weight& weight, const std::filesystem::path& path) {
 
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
                  const std::vector<Weight>& weights, io::Dtype dtype) {
-  validate_whole(spec, path.string());
+  validate(spec, path.string());
   std::vector<std::vector<std::byte>> storage;
   std::vector<io::NamedTensor> tensors;
   storage.reserve(weights.size());

@@ -220,10 +220,6 @@ void validate(const ModelSpec& spec, const std::string& name) {
   }
 }
 
-void validate_whole(const ModelSpec& spec, const std::string& name) {
-  validate(spec, name);
-}
-
 void validate_image_size(Size image, const std::string& prefix) {
   if (image.height < kMinImageSide || image.width < kMinImageSide || image.height > kMaxImageSide ||
       image.width > kMaxImageSide) {
@@ -335,7 +331,7 @@ ModelSpec spec_from_json(std::string_view text, const std::string& name) {
     spec.detection->unknown = inner.unknown();
   }
   spec.unknown = reader.unknown();
-  validate_whole(spec, name);
+  validate(spec, name);
   return spec;
 }
 

@@ -87,9 +87,6 @@ inline constexpr int kMaxImageSide = 32768;
 /// Throws sact::Error, naming the key, when a value makes no sense. `name` says whose spec it is.
 void validate(const ModelSpec& spec, const std::string& name);
 
-/// The same for what a model file holds: a whole network, which has classes.
-void validate_whole(const ModelSpec& spec, const std::string& name);
-
 /// Throws sact::Error, its message after `prefix`, unless a network can be run on images of that
 /// size.
 void validate_image_size(Size image, const std::string& prefix = {});
