@@ -2,6 +2,7 @@
 
 #include <glob.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/error.h"
@@ -19,10 +20,24 @@ bool lies_below(const fs::path& path, const fs::path& directory) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-void add_path(std::vector<Input>& inputs, const fs::path& path, const fs::path& excluded) {
+/// The part of a match that stands for the pattern's folders in front of the first wildcard, which
+/// the match may spell differently ("~").
+fs::path fixed_folder(fs::path match, const std::string& pattern) {
+  const size_t wildcard = pattern.find_first_of("*?[");
+  const auto below = 1 + std::count(pattern.begin() + long(wildcard), pattern.end(), '/');
+  for (auto i = below; i > 0; --i) match = match.parent_path();
+  return match;
+}
+
+/// `folder` is what the images' relative paths start from.
+void add_path(std::vector<Input>& inputs, const fs::path& path, const fs::path& folder,
+              const fs::path& excluded) {
   std::error_code ignored;
+  const auto below_folder = [&](const fs::path& image) {
+    return folder.empty() ? image : image.lexically_relative(folder);
+  };
   if (!fs::is_directory(path, ignored)) {
-    inputs.push_back({path, {}});
+    inputs.push_back({path, {}, below_folder(path)});
     return;
   }
   try {
@@ -30,7 +45,7 @@ void add_path(std::vector<Input>& inputs, const fs::path& path, const fs::path& 
     // Pictures of an earlier run inside this folder are not meant, unless they are what was named.
     if (!lies_below(path, excluded))
       std::erase_if(images, [&](const fs::path& image) { return lies_below(image, excluded); });
-    for (const fs::path& image : images) inputs.push_back({image, {}});
+    for (const fs::path& image : images) inputs.push_back({image, {}, below_folder(image)});
     if (images.empty()) {
       inputs.push_back({path, path.string() + ": no JPEG or PNG image in this directory"});
     }
@@ -48,12 +63,16 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
     std::error_code ignored;
     const bool pattern = argument.find_first_of("*?[") != argument.npos;
     if (!pattern || fs::exists(argument, ignored)) {
-      add_path(inputs, argument, excluded);
+      const fs::path path = argument;
+      add_path(inputs, path, fs::is_directory(path, ignored) ? path : path.parent_path(), excluded);
       continue;
     }
     glob_t matches{};
     if (::glob(argument.c_str(), GLOB_TILDE, nullptr, &matches) == 0) {
-      for (size_t i = 0; i < matches.gl_pathc; ++i) add_path(inputs, matches.gl_pathv[i], excluded);
+      for (size_t i = 0; i < matches.gl_pathc; ++i) {
+        const fs::path match = matches.gl_pathv[i];
+        add_path(inputs, match, fixed_folder(match, argument), excluded);
+      }
     } else {
       inputs.push_back({argument, argument + ": no file matches this pattern"});
     }

@@ -10,6 +10,8 @@ namespace sact::cli {
 struct Input {
   std::filesystem::path path;
   std::string error;  // not empty: this argument gave no image, and why
+  // Below the folder that was named, or the first folder of a pattern; a file's name alone.
+  std::filesystem::path relative = {};
 };
 
 /// Files stay as they are, directories become the images in and below them, patterns (for shells

@@ -168,22 +168,26 @@ report::Table image_numbers(const SaliencyResult& result) {
   return table;
 }
 
-io::Image saliency_picture(const io::Image& photo, const Map& human, const Map& saliency,
-                           const std::string& name) {
+io::Image draw_saliency_picture(const SaliencyPicture& picture) {
   constexpr int kPanelSide = 420;
+  const io::Image& photo = picture.photo;
   const double scale = double(kPanelSide) / std::max(photo.width, photo.height);
   const int width = std::max(1, int(std::lround(photo.width * scale)));
   const int height = std::max(1, int(std::lround(photo.height * scale)));
   std::vector<io::Image> panels = {photo};
-  std::vector<std::string> captions = {printable(name)};
+  std::vector<std::string> captions = {printable(picture.name)};
   const auto add = [&](const Map& map, const std::string& caption) {
+    if (map.values.empty()) return;
     panels.push_back(report::map_image(map, width, height, report::finite_range(map),
                                        report::Interpolation::kBilinear));
     captions.push_back(caption);
   };
-  if (!human.values.empty()) add(human, "where people looked");
-  add(saliency, "from the ponder cost map");
-  return report::montage(panels, int(panels.size()), kPanelSide, captions);
+  add(picture.people, "where people looked");
+  add(picture.ponder, fmt::format("ponder cost alone\nblur {:g}", picture.settings.blur));
+  add(picture.combined, fmt::format("ponder cost and centre\nblur {:g}, centre weight {:g}",
+                                    picture.settings.blur, picture.settings.center_weight));
+  const int columns = panels.size() == 4 ? 2 : int(panels.size());
+  return report::montage(panels, columns, kPanelSide, captions);
 }
 
 }  // namespace sact::cli

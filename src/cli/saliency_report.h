@@ -9,6 +9,7 @@
 #include "report/table.h"
 #include "sact/types.h"
 #include "saliency/dataset.h"
+#include "saliency/postprocess.h"
 #include "saliency/summary.h"
 
 namespace sact::cli {
@@ -33,9 +34,16 @@ report::Table saliency_numbers(const SaliencyResult& result);
 /// A row of plain numbers for each image.
 report::Table image_numbers(const SaliencyResult& result);
 
-/// The photograph, where people looked (left out when it is empty), and the saliency map, side by
-/// side like in the paper's figure.
-io::Image saliency_picture(const io::Image& photo, const Map& human, const Map& saliency,
-                           const std::string& name);
+/// What the picture of an image shows; maps that are empty are left out.
+struct SaliencyPicture {
+  io::Image photo;
+  std::string name;
+  Map people;            // how densely they looked
+  Map ponder, combined;  // the blurred ponder cost map alone, and with the centre map
+  saliency::PostProcess settings;
+};
+
+/// Photograph and maps side by side like in the paper's figure; four of them in two rows.
+io::Image draw_saliency_picture(const SaliencyPicture& picture);
 
 }  // namespace sact::cli

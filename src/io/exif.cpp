@@ -49,7 +49,7 @@ int exif_orientation(std::span<const uint8_t> bytes) {
 
 Image apply_orientation(Image stored, int orientation) {
   if (orientation <= 1 || orientation > 8) return stored;
-  const bool swap_axes = orientation >= 5;
+  const bool swap_axes = swaps_axes(orientation);
   const bool flip_x = orientation == 2 || orientation == 3 || orientation >= 7;
   const bool flip_y = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
 

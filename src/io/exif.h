@@ -12,6 +12,11 @@ namespace sact::io {
 /// the data are damaged: a photograph is not refused for its metadata.
 int exif_orientation(std::span<const uint8_t> tiff);
 
+/// Whether the picture to look at is as wide as the stored one is high.
+inline bool swaps_axes(int orientation) {
+  return orientation >= 5 && orientation <= 8;
+}
+
 /// Turns the stored picture into the one to look at, by the EXIF code.
 Image apply_orientation(Image stored, int orientation);
 

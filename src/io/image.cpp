@@ -102,12 +102,19 @@ constexpr OtherFormat kOtherFormats[] = {
   fail("{}: is neither a JPEG nor a PNG; only these are read here", name);
 }
 
-Image decode_by_content(std::span<const std::byte> bytes, const std::string& name,
-                        const ReadOptions& options) {
+/// Calls `jpeg` or `png`, whichever the bytes are, with them, the printable name and the options.
+template <typename Jpeg, typename Png>
+auto by_content(std::span<const std::byte> bytes, const std::string& name,
+                const ReadOptions& options, Jpeg&& jpeg, Png&& png) {
+  const std::string shown_name = printable(name, kMaxNameInMessage);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.starts_with(kJpegMagic)) return decode_jpeg(bytes, name, options);
-  if (text.starts_with(kPngMagic)) return decode_png(bytes, name, options);
-  fail_for_other_format(text, name);
+  try {
+    if (text.starts_with(kJpegMagic)) return jpeg(bytes, shown_name, options);
+    if (text.starts_with(kPngMagic)) return png(bytes, shown_name, options);
+  } catch (const std::bad_alloc&) {
+    fail("{}: there is not enough memory to decode it", shown_name);
+  }
+  fail_for_other_format(text, shown_name);
 }
 
 void check_encodable(const Image& image) {
@@ -148,12 +155,12 @@ void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
 
 Image decode_image(std::span<const std::byte> bytes, const std::string& name,
                    const ReadOptions& options) {
-  const std::string shown_name = printable(name, kMaxNameInMessage);
-  try {
-    return decode_by_content(bytes, shown_name, options);
-  } catch (const std::bad_alloc&) {
-    fail("{}: there is not enough memory to decode it", shown_name);
-  }
+  return by_content(bytes, name, options, decode_jpeg, decode_png);
+}
+
+ImageHeader read_image_header(const fs::path& path, const ReadOptions& options) {
+  const MappedFile file(path);
+  return by_content(file.bytes(), path.string(), options, jpeg_header, png_header);
 }
 
 Image read_image(const fs::path& path, const ReadOptions& options) {

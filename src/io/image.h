@@ -41,6 +41,17 @@ Image read_image(const std::filesystem::path& path, const ReadOptions& options =
 Image decode_image(std::span<const std::byte> bytes, const std::string& name,
                    const ReadOptions& options = {});
 
+/// What a file says of its picture before the pixels.
+struct ImageHeader {
+  int width = 0, height = 0;  // as read_image() would give them
+  bool is_png = false;
+  int bit_depth = 8;         // of a colour
+  bool transparent = false;  // with an alpha channel or a transparent colour
+};
+
+/// Reads no more than that: damage in the pixels is not noticed. Throws as read_image() does.
+ImageHeader read_image_header(const std::filesystem::path& path, const ReadOptions& options = {});
+
 /// Refuses an image without pixels or with more than `options` allow; for the decoders.
 void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
                        const ReadOptions& options);

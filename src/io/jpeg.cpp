@@ -116,10 +116,17 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  Image decode(const ReadOptions& options) {
+  ImageHeader header(const ReadOptions& options) {
     read_header();
     check_pixel_count(codec_.image_width, codec_.image_height, name_, options);
     check_plausible();
+    ImageHeader header{int(codec_.image_width), int(codec_.image_height)};
+    if (swaps_axes(exif_code())) std::swap(header.width, header.height);
+    return header;
+  }
+
+  Image decode(const ReadOptions& options) {
+    header(options);
     const int orientation = exif_code();
     start(options.min_side);
     Image image(int(codec_.output_width), int(codec_.output_height));
@@ -274,6 +281,11 @@ class JpegEncoder {
 Image decode_jpeg(std::span<const std::byte> bytes, const std::string& name,
                   const ReadOptions& options) {
   return JpegDecoder(bytes, name).decode(options);
+}
+
+ImageHeader jpeg_header(std::span<const std::byte> bytes, const std::string& name,
+                        const ReadOptions& options) {
+  return JpegDecoder(bytes, name).header(options);
 }
 
 std::vector<std::byte> encode_jpeg(const Image& image, int quality, const std::string& name) {

@@ -14,6 +14,9 @@ namespace sact::io {
 Image decode_jpeg(std::span<const std::byte> bytes, const std::string& name,
                   const ReadOptions& options);
 
+ImageHeader jpeg_header(std::span<const std::byte> bytes, const std::string& name,
+                        const ReadOptions& options);
+
 std::vector<std::byte> encode_jpeg(const Image& image, int quality, const std::string& name);
 
 }  // namespace sact::io

@@ -1,6 +1,5 @@
 #include "io/mat.h"
 
-#include <hdf5.h>
 #include <matio.h>
 
 #include <cstring>
@@ -10,8 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "base/child.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "io/mat_check.h"
 
 namespace sact::io {
 namespace {
@@ -28,56 +28,10 @@ struct FreeVariable {
 };
 using Variable = std::unique_ptr<matvar_t, FreeVariable>;
 
-/// matio and HDF5 would print what they find wrong; here it becomes one line of ours.
-void silence_libraries() {
+/// matio would print what it finds wrong; here it becomes one line of ours.
+void silence_matio() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    Mat_LogInitFunc("sact", [](int, char*) {});
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  });
-}
-
-[[noreturn]] void fail_for_damage(const std::filesystem::path& path) {
-  fail("{}: ends too early or is damaged; get the file again", path.string());
-}
-
-constexpr size_t kHeaderBytes = 128;
-
-/// Whether the elements after the header, each with its length in front, fill the file: matio takes
-/// what is missing for zeros.
-bool elements_are_whole(std::span<const std::byte> file, bool little) {
-  constexpr size_t kTagBytes = 8;
-  size_t position = kHeaderBytes;
-  while (position < file.size()) {
-    if (file.size() - position < kTagBytes) return false;
-    size_t length = 0;
-    for (size_t i = 0; i < 4; ++i) {
-      length |= size_t(file[position + 4 + i]) << 8 * (little ? i : 3 - i);
-    }
-    position += kTagBytes;
-    if (length > file.size() - position) return false;
-    position += length;
-  }
-  return position > kHeaderBytes;
-}
-
-enum class Version { kMat5, kMat73 };
-
-/// From the header. matio itself takes every other file for one of MATLAB 4 and finds anything in
-/// it.
-Version checked_version(const std::filesystem::path& path) {
-  const MappedFile mapped(path);
-  const std::span<const std::byte> file = mapped.bytes();
-  const auto byte = [&](size_t i) { return char(file[i]); };
-  if (file.size() < kHeaderBytes || std::memcmp(file.data(), "MATLAB", 6) != 0) {
-    fail("{}: is not a MATLAB 5 or 7.3 file; save it in MATLAB with '-v7' or '-v7.3'",
-         path.string());
-  }
-  const bool little = byte(126) == 'I' && byte(127) == 'M';
-  const int version = byte(little ? 125 : 124);
-  if (version == 2) return Version::kMat73;
-  if (version != 1 || !elements_are_whole(file, little)) fail_for_damage(path);
-  return Version::kMat5;
+  std::call_once(once, [] { Mat_LogInitFunc("sact", [](int, char*) {}); });
 }
 
 std::string names_in(mat_t* file) {
@@ -164,35 +118,51 @@ std::optional<Map> map_of(const matvar_t& variable) {
 
 Map read(const std::filesystem::path& path, const std::string& variable) {
   const File file(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
-  if (!file) fail_for_damage(path);
+  if (!file) fail_for_mat_damage(path);
   const Variable found(Mat_VarReadInfo(file.get(), variable.c_str()));
   if (!found) {
     const std::string names = names_in(file.get());
-    if (names.empty()) fail_for_damage(path);
+    if (names.empty()) fail_for_mat_damage(path);
     fail("{}: has no variable '{}'; it has {}", path.string(), variable, names);
   }
   check_matrix(*found, fmt::format("{}: variable '{}'", path.string(), variable));
-  if (Mat_VarReadDataAll(file.get(), found.get()) != 0 || !found->data) fail_for_damage(path);
+  if (Mat_VarReadDataAll(file.get(), found.get()) != 0 || !found->data) fail_for_mat_damage(path);
   const size_t bytes = found->dims[0] * found->dims[1] * Mat_SizeOfClass(found->class_type);
-  if (found->nbytes < bytes) fail_for_damage(path);
+  if (found->nbytes < bytes) fail_for_mat_damage(path);
   std::optional<Map> map = map_of(*found);
-  if (!map) fail_for_damage(path);
+  if (!map) fail_for_mat_damage(path);
   return std::move(*map);
+}
+
+std::vector<std::byte> bytes_of(const Map& map) {
+  const int sides[2] = {map.height, map.width};
+  std::vector<std::byte> bytes(sizeof sides + map.values.size() * sizeof(float));
+  std::memcpy(bytes.data(), sides, sizeof sides);
+  std::memcpy(bytes.data() + sizeof sides, map.values.data(), bytes.size() - sizeof sides);
+  return bytes;
+}
+
+Map map_of(std::span<const std::byte> bytes) {
+  int sides[2];
+  std::memcpy(sides, bytes.data(), sizeof sides);
+  Map map(sides[0], sides[1]);
+  std::memcpy(map.values.data(), bytes.data() + sizeof sides, bytes.size() - sizeof sides);
+  return map;
+}
+
+/// HDF5, which is inside of a 7.3 file, crashes on some damaged files and never ends on others.
+Map read_in_child(const std::filesystem::path& path, const std::string& variable) {
+  const auto bytes = run_in_child([&] { return bytes_of(read(path, variable)); });
+  if (!bytes) fail_for_mat_damage(path);
+  return map_of(*bytes);
 }
 
 }  // namespace
 
 Map read_mat(const std::filesystem::path& path, const std::string& variable) {
-  silence_libraries();
-  const Version version = checked_version(path);
-  // HDF5, which is inside of a 7.3 file, serves one thread at a time.
-  static std::mutex hdf5;
-  std::unique_lock lock(hdf5, std::defer_lock);
-  if (version == Version::kMat73) {
-    lock.lock();
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // some builds of HDF5 keep it for each thread
-  }
-  return read(path, variable);
+  silence_matio();
+  return checked_mat_version(path) == MatVersion::kMat73 ? read_in_child(path, variable)
+                                                         : read(path, variable);
 }
 
 }  // namespace sact::io

@@ -9,9 +9,10 @@
 namespace sact::io {
 
 /// Reads the real two-dimensional variable of that name, whatever its number type, from a MATLAB 5
-/// or 7.3 file. Throws sact::Error for another kind of file or variable, for a damaged file, and
-/// for a matrix of more than 100 million numbers, before memory is taken for it. Any number of
-/// threads may read at the same time.
+/// or 7.3 file. Throws sact::Error for another kind of file or variable, for a damaged file as far
+/// as its format lets one see that (compressed numbers have a checksum), and for a matrix of more
+/// than 100 million numbers, before memory is taken for it. Any number of threads may read at the
+/// same time.
 Map read_mat(const std::filesystem::path& path, const std::string& variable);
 
 }  // namespace sact::io

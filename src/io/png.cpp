@@ -3,6 +3,7 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -65,26 +66,54 @@ void rgb_over_white(const uint8_t* rgba, uint8_t* rgb, int width, int bit_depth)
   }
 }
 
+uint32_t big_endian(const std::byte* bytes) {
+  uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | uint32_t(bytes[i]);
+  return value;
+}
+
+/// The orientation of the picture, which may stand in front of the pixels or behind them.
+int orientation_of(std::span<const std::byte> file) {
+  constexpr size_t kMagicBytes = 8, kLengthAndType = 8, kCrcBytes = 4;
+  std::span<const std::byte> rest = file.subspan(std::min(file.size(), kMagicBytes));
+  while (rest.size() >= kLengthAndType) {
+    const size_t length = big_endian(rest.data());
+    const bool is_exif = std::memcmp(rest.data() + 4, "eXIf", 4) == 0;
+    rest = rest.subspan(kLengthAndType);
+    if (length > rest.size()) break;
+    if (is_exif) return exif_orientation({reinterpret_cast<const uint8_t*>(rest.data()), length});
+    rest = rest.subspan(std::min(rest.size(), length + kCrcBytes));
+  }
+  return 1;
+}
+
 class PngDecoder {
  public:
   PngDecoder(std::span<const std::byte> bytes, const std::string& name)
-      : rest_(bytes), size_(bytes.size()), name_(name) {}
+      : rest_(bytes), size_(bytes.size()), orientation_(orientation_of(bytes)), name_(name) {}
   ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
   PngDecoder(const PngDecoder&) = delete;
   PngDecoder& operator=(const PngDecoder&) = delete;
 
-  Image decode(const ReadOptions& options) {
+  ImageHeader header(const ReadOptions& options) {
     read_header();
     const uint32_t width = png_get_image_width(png_, info_);
     const uint32_t height = png_get_image_height(png_, info_);
     check_pixel_count(width, height, name_, options);
     check_plausible(height);
-    const bool opaque = set_transformations();
-    Image image{int(width), int(height)};
-    opaque ? read_opaque_rows(image) : read_transparent_rows(image);
+    ImageHeader header{int(width), int(height), true, png_get_bit_depth(png_, info_), !opaque()};
+    if (swaps_axes(orientation_)) std::swap(header.width, header.height);
+    return header;
+  }
+
+  Image decode(const ReadOptions& options) {
+    header(options);
+    set_transformations();
+    Image image{int(png_get_image_width(png_, info_)), int(png_get_image_height(png_, info_))};
+    opaque_ ? read_opaque_rows(image) : read_transparent_rows(image);
     // To the end, although all pixels are here: half a download should be noticed.
     run([this] { png_read_end(png_, info_); });
-    return apply_orientation(std::move(image), exif_code());
+    return apply_orientation(std::move(image), orientation_);
   }
 
  private:
@@ -108,10 +137,8 @@ class PngDecoder {
       png_set_chunk_malloc_max(png_, kMaxChunkBytes);
       png_set_chunk_cache_max(png_, kMaxKeptChunks);
       png_set_crc_action(png_, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
-      // Texts and profiles are passed over, not unpacked; the orientation is kept.
+      // Texts and profiles are passed over, not unpacked.
       png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
-      png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_ALWAYS,
-                                  reinterpret_cast<png_const_bytep>("eXIf"), 1);
       png_read_info(png_, info_);
     });
   }
@@ -125,19 +152,21 @@ class PngDecoder {
     }
   }
 
-  /// Asks for RGB, or RGBA where there is transparency; returns whether there is none.
-  bool set_transformations() {
-    const int color_type = png_get_color_type(png_, info_);
-    const bool opaque =
-        !(color_type & PNG_COLOR_MASK_ALPHA) && !png_get_valid(png_, info_, PNG_INFO_tRNS);
-    run([this, opaque] {
+  bool opaque() const {
+    return !(png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) &&
+           !png_get_valid(png_, info_, PNG_INFO_tRNS);
+  }
+
+  /// Asks for RGB, or RGBA where there is transparency.
+  void set_transformations() {
+    opaque_ = opaque();
+    run([this] {
       png_set_expand(png_);
       png_set_gray_to_rgb(png_);
-      if (opaque) png_set_scale_16(png_);
+      if (opaque_) png_set_scale_16(png_);
       passes_ = png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
     });
-    return opaque;
   }
 
   void read_opaque_rows(Image& image) {
@@ -167,19 +196,15 @@ class PngDecoder {
     });
   }
 
-  int exif_code() const {
-    png_unknown_chunkp chunks = nullptr;
-    const int count = png_get_unknown_chunks(png_, info_, &chunks);
-    return count > 0 ? exif_orientation({chunks[0].data, chunks[0].size}) : 1;
-  }
-
   std::span<const std::byte> rest_;
   size_t size_;
+  int orientation_;
   const std::string& name_;
   Escape escape_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int passes_ = 1;
+  bool opaque_ = true;
 };
 
 class PngEncoder {
@@ -222,6 +247,11 @@ class PngEncoder {
 Image decode_png(std::span<const std::byte> bytes, const std::string& name,
                  const ReadOptions& options) {
   return PngDecoder(bytes, name).decode(options);
+}
+
+ImageHeader png_header(std::span<const std::byte> bytes, const std::string& name,
+                       const ReadOptions& options) {
+  return PngDecoder(bytes, name).header(options);
 }
 
 std::vector<std::byte> encode_png(const Image& image, const std::string& name) {

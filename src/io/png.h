@@ -14,6 +14,9 @@ namespace sact::io {
 Image decode_png(std::span<const std::byte> bytes, const std::string& name,
                  const ReadOptions& options);
 
+ImageHeader png_header(std::span<const std::byte> bytes, const std::string& name,
+                       const ReadOptions& options);
+
 std::vector<std::byte> encode_png(const Image& image, const std::string& name);
 
 }  // namespace sact::io

@@ -34,32 +34,10 @@ void share_out(size_t count, const Work& work, Progress& progress, const Job& jo
   });
 }
 
-/// Fixations were recorded on an image of the same shape, or the pair is wrong.
-void check_shapes(const io::Image& image, const Fixations& fixations, const Item& item) {
-  constexpr double kTolerance = 0.02;
-  const double image_aspect = double(image.width) / image.height;
-  const double map_aspect = double(fixations.size.width) / fixations.size.height;
-  if (std::abs(image_aspect / map_aspect - 1) > kTolerance) {
-    fail("{}: has {} x {} pixels, but its fixation map {} has {} x {}; both must have one shape",
-         item.image.string(), image.width, image.height, item.fixations.string(),
-         fixations.size.width, fixations.size.height);
-  }
-}
-
-/// Fixations of ten other images in one map; nothing where there is no other.
 Fixations others_of(size_t image, const std::vector<Fixations>& all, uint64_t seed) {
-  constexpr size_t kOthers = 10;
-  std::vector<const Fixations*> pool;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i != image) pool.push_back(&all[i]);
-  }
-  Random random = Random::derived(seed, image);
-  const size_t count = std::min(kOthers, pool.size());
-  for (size_t i = 0; i < count; ++i) {
-    std::swap(pool[i], pool[i + size_t(random.below(int64_t(pool.size() - i)))]);
-  }
-  pool.resize(count);
-  return joined(pool, all[image].size);
+  std::vector<const Fixations*> others;
+  for (const size_t other : other_images(image, all.size(), seed)) others.push_back(&all[other]);
+  return joined(others, all[image].size);
 }
 
 /// What an image's maps are measured by.
@@ -93,7 +71,7 @@ std::vector<Fixations> load_fixations(const std::vector<Item>& items, const std:
   std::vector<Fixations> fixations(items.size());
   Progress progress("reading fixations", int64_t(items.size()), "images");
   share_out(items.size(), work, progress,
-            [&](size_t i) { fixations[i] = read_fixations(items[i].fixations, variable); });
+            [&](size_t i) { fixations[i] = read_fixations(items[i], variable); });
   return fixations;
 }
 
@@ -106,7 +84,7 @@ void check_halting(const ModelSpec& spec, const std::string& name) {
 }
 
 PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
-                       const std::vector<Fixations>& fixations, Size size, const Work& work) {
+                       Size size, const Work& work) {
   constexpr size_t kBatch = 8;
   const size_t values = size_t(3 * size.positions());
   PonderMaps result;
@@ -115,9 +93,7 @@ PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<
     const size_t count = std::min(kBatch, items.size() - first);
     std::vector<float> planes(count * values);
     share_out(count, work, progress, [&](size_t i) {
-      const Item& item = items[first + i];
-      const io::Image image = io::read_image(item.image);
-      check_shapes(image, fixations[first + i], item);
+      const io::Image image = io::read_image(items[first + i].image);
       const std::vector<float> input = network_input(image, io::whole(image), size, spec.input);
       std::copy(input.begin(), input.end(), planes.begin() + long(i * values));
     });
@@ -138,9 +114,16 @@ std::vector<double> search(const std::vector<Map>& ponder_cost,
   std::vector<std::vector<double>> scores(ponder_cost.size());
   Progress progress("searching blur and centre weight", int64_t(ponder_cost.size()), "images");
   share_out(ponder_cost.size(), work, progress, [&](size_t i) {
-    for (const PostProcess& setting : settings) {
-      const Map map = saliency_map(ponder_cost[i], center, setting);
-      scores[i].push_back(auc_judd(io::resized(map, fixations[i].size), fixations[i]));
+    // Enlarging is linear, so that each blur and the centre map are enlarged once.
+    const Map normal = normalized(ponder_cost[i]);
+    const Map large_center = io::resized(center, fixations[i].size);
+    Map blurred;
+    for (size_t k = 0; k < settings.size(); ++k) {
+      if (k == 0 || settings[k].blur != settings[k - 1].blur) {
+        blurred = io::resized(gaussian_blur(normal, settings[k].blur), fixations[i].size);
+      }
+      const Map map = with_center(blurred, large_center, settings[k].center_weight);
+      scores[i].push_back(auc_judd(map, fixations[i]));
     }
   });
   std::vector<double> means(settings.size());
@@ -148,6 +131,21 @@ std::vector<double> search(const std::vector<Map>& ponder_cost,
     for (size_t k = 0; k < means.size(); ++k) means[k] += image[k] / double(scores.size());
   }
   return means;
+}
+
+std::vector<size_t> other_images(size_t image, size_t count, uint64_t seed) {
+  constexpr size_t kOthers = 10;
+  std::vector<size_t> pool;
+  for (size_t i = 0; i < count; ++i) {
+    if (i != image) pool.push_back(i);
+  }
+  Random random = Random::derived(seed, image);
+  const size_t chosen = std::min(kOthers, pool.size());
+  for (size_t i = 0; i < chosen; ++i) {
+    std::swap(pool[i], pool[i + size_t(random.below(int64_t(pool.size() - i)))]);
+  }
+  pool.resize(chosen);
+  return pool;
 }
 
 std::vector<std::vector<Scores>> score(const std::vector<MapOf>& predictors,

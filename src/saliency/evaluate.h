@@ -21,6 +21,7 @@ struct Work {
   std::function<bool()> interrupted = {};  // asked now and then; true gives the work up
 };
 
+/// Reads the fixations of all items, and of their images the size, which must fit.
 std::vector<Fixations> load_fixations(const std::vector<Item>& items, const std::string& variable,
                                       const Work& work);
 
@@ -30,13 +31,15 @@ struct PonderMaps {
   double flops = 0, dense_flops = 0;
 };
 
-/// The ponder cost map of a whole image at `size`. Throws sact::Error for a network that spends the
-/// same everywhere.
+/// Throws sact::Error for a network that spends the same everywhere in an image.
 void check_halting(const ModelSpec& spec, const std::string& name);
-PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
-                       const std::vector<Fixations>& fixations, Size size, const Work& work);
 
-/// The mean AUC-Judd of each setting. `center` has the size of the maps.
+/// The ponder cost maps of whole images at `size`.
+PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
+                       Size size, const Work& work);
+
+/// The mean AUC-Judd of each setting; those of one blur stand side by side. `center` has the size
+/// of the maps.
 std::vector<double> search(const std::vector<Map>& ponder_cost,
                            const std::vector<Fixations>& fixations, const Map& center,
                            const std::vector<PostProcess>& settings, const Work& work);
@@ -50,8 +53,11 @@ struct ScoreOptions {
 /// The saliency map of an image, at any size.
 using MapOf = std::function<Map(size_t image)>;
 
-/// Scores of each predictor for all images. The other images of shuffled AUC are ten of these,
-/// drawn for each image; it is NaN for a single image.
+/// The images whose fixations are the others of an image's shuffled AUC: ten of `count` images,
+/// drawn for each image, or all others where there are no more. Never the image itself.
+std::vector<size_t> other_images(size_t image, size_t count, uint64_t seed);
+
+/// Scores of each predictor for all images. Shuffled AUC is NaN for a single image.
 std::vector<std::vector<Scores>> score(const std::vector<MapOf>& predictors,
                                        const std::vector<Fixations>& fixations,
                                        const ScoreOptions& options, const Work& work);

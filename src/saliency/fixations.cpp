@@ -11,7 +11,21 @@
 namespace sact::saliency {
 namespace {
 
-Map map_of(const io::Image& image) {
+/// Any pixel that is not quite black counts, so that none may change on the way: JPEG changes them,
+/// 16 bits are rounded to 8, and what is transparent is laid over white.
+void check_keeps_pixels(const std::filesystem::path& path) {
+  const io::ImageHeader header = io::read_image_header(path);
+  if (header.is_png && header.bit_depth <= 8 && !header.transparent) return;
+  fail("{}: {}; save this fixation map as a PNG of 8 bits a colour without transparency",
+       path.string(),
+       !header.is_png       ? "is a JPEG, which changes pixels"
+       : header.transparent ? "has transparent colours"
+                            : fmt::format("has {} bits a colour", header.bit_depth));
+}
+
+Map read_png(const std::filesystem::path& path) {
+  check_keeps_pixels(path);
+  const io::Image image = io::read_image(path);
   Map map(image.height, image.width);
   for (size_t i = 0; i < map.values.size(); ++i) {
     const uint8_t* pixel = &image.rgb[3 * i];
@@ -36,16 +50,14 @@ Fixations fixations_of(const Map& map, const std::string& name) {
   if (fixations.pixels.size() > map.values.size() / 2) {
     fail(
         "{}: more than half of the pixels are fixated; this looks like a density map, and a "
-        "fixation "
-        "map has 0 where nobody looked",
+        "fixation map has 0 where nobody looked",
         name);
   }
   return fixations;
 }
 
 Fixations read_fixations(const std::filesystem::path& path, const std::string& variable) {
-  const Map map =
-      path.extension() == ".mat" ? io::read_mat(path, variable) : map_of(io::read_image(path));
+  const Map map = path.extension() == ".mat" ? io::read_mat(path, variable) : read_png(path);
   return fixations_of(map, path.string());
 }
 

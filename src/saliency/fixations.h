@@ -24,7 +24,8 @@ struct Fixations {
 Fixations fixations_of(const Map& map, const std::string& name);
 
 /// Reads a fixation map: `variable` of a MATLAB file, or a PNG in which every pixel that is not
-/// black is fixated.
+/// black is fixated. Throws sact::Error for pictures that do not keep such pixels apart: JPEG, 16
+/// bits a colour, transparency.
 Fixations read_fixations(const std::filesystem::path& path, const std::string& variable);
 
 /// Several fixation maps in one of the given size.

@@ -87,13 +87,16 @@ class UnitScale {
   explicit UnitScale(const Map& map) {
     const auto [low, high] = std::minmax_element(map.values.begin(), map.values.end());
     low_ = *low;
-    factor_ = *high > *low ? 1 / (double(*high) - low_) : 0;
+    constant_ = *high == *low;
+    range_ = constant_ ? 1 : double(*high) - low_;
   }
-  double operator()(float value) const { return (value - low_) * factor_; }
-  bool constant() const { return factor_ == 0; }
+  /// Divides, so that the highest value is 1 and not next to it.
+  double operator()(float value) const { return (value - low_) / range_; }
+  bool constant() const { return constant_; }
 
  private:
-  double low_ = 0, factor_ = 0;
+  double low_ = 0, range_ = 1;
+  bool constant_ = false;
 };
 
 /// How many thresholds 0, step, 2 step, ... each value reaches.

@@ -81,7 +81,11 @@ Map blurred_columns(const Map& map, const std::vector<float>& weights,
   return out;
 }
 
-Map brightness(const io::Image& image) {
+Map read_brightness(const std::filesystem::path& path) {
+  if (io::read_image_header(path).transparent) {
+    fail("{}: has transparent colours; save this centre map without transparency", path.string());
+  }
+  const io::Image image = io::read_image(path);
   Map map(image.height, image.width);
   for (size_t i = 0; i < map.values.size(); ++i) {
     const uint8_t* pixel = &image.rgb[3 * i];
@@ -127,8 +131,7 @@ Map center_gaussian(Size size, double sigma) {
 }
 
 Map read_center(const std::filesystem::path& path, const std::string& variable) {
-  Map map =
-      path.extension() == ".mat" ? io::read_mat(path, variable) : brightness(io::read_image(path));
+  Map map = path.extension() == ".mat" ? io::read_mat(path, variable) : read_brightness(path);
   for (const float value : map.values) {
     if (!std::isfinite(value) || value < 0) {
       fail("{}: a centre map has finite numbers of 0 and more, but here one is {}", path.string(),
@@ -143,12 +146,16 @@ Map read_center(const std::filesystem::path& path, const std::string& variable) 
   return map;
 }
 
+Map with_center(Map blurred, const Map& center, double weight) {
+  SACT_ASSERT(blurred.height == center.height && blurred.width == center.width);
+  add_scaled(blurred.values.data(), center.values.data(), float(weight),
+             int(blurred.values.size()));
+  return blurred;
+}
+
 Map saliency_map(const Map& ponder_cost, const Map& center, const PostProcess& settings) {
-  SACT_ASSERT(ponder_cost.height == center.height && ponder_cost.width == center.width);
-  Map map = gaussian_blur(normalized(ponder_cost), settings.blur);
-  add_scaled(map.values.data(), center.values.data(), float(settings.center_weight),
-             int(map.values.size()));
-  return map;
+  return with_center(gaussian_blur(normalized(ponder_cost), settings.blur), center,
+                     settings.center_weight);
 }
 
 std::vector<PostProcess> grid(std::span<const double> blurs, std::span<const double> weights) {
@@ -162,6 +169,13 @@ std::vector<PostProcess> grid(std::span<const double> blurs, std::span<const dou
 size_t best_of(std::span<const double> scores) {
   SACT_ASSERT(!scores.empty());
   return size_t(std::max_element(scores.begin(), scores.end()) - scores.begin());
+}
+
+Place place_of(double best, std::span<const double> tried) {
+  const auto [low, high] = std::minmax_element(tried.begin(), tried.end());
+  if (*low == *high) return Place::kInside;
+  if (best == *high) return Place::kHighest;
+  return best == *low && best > 0 ? Place::kLowest : Place::kInside;
 }
 
 Map softmax(const Map& map, double temperature) {

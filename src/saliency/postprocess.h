@@ -28,7 +28,8 @@ inline constexpr double kCenterSigma = 0.25;
 Map center_gaussian(Size size, double sigma = kCenterSigma);
 
 /// A centre map from the variable of a MATLAB file or from the brightness of a picture, at the size
-/// it has. Throws sact::Error where a number is negative or not finite, or all are equal.
+/// it has. Throws sact::Error where a number is negative or not finite, or all are equal, and for a
+/// picture with transparent colours.
 Map read_center(const std::filesystem::path& path, const std::string& variable);
 
 /// The settings of the combination; those of the paper by default.
@@ -37,7 +38,10 @@ struct PostProcess {
   double center_weight = 0.005;  // gamma
 };
 
-/// The blurred normalised map plus the weighted centre map, which must have its size.
+/// The map plus the weighted centre map, which must have its size.
+Map with_center(Map blurred, const Map& center, double weight);
+
+/// The same for the blurred normalised ponder cost map.
 Map saliency_map(const Map& ponder_cost, const Map& center, const PostProcess& settings);
 
 /// Every blur with every weight, blur by blur.
@@ -45,6 +49,11 @@ std::vector<PostProcess> grid(std::span<const double> blurs, std::span<const dou
 
 /// The number of the highest score; of equal ones the first.
 size_t best_of(std::span<const double> scores);
+
+/// Where the best value stands among all that were tried, in whatever order. At an end a better one
+/// may lie beyond it; below 0, which is as far as a value goes, there is none.
+enum class Place { kInside, kLowest, kHighest };
+Place place_of(double best, std::span<const double> tried);
 
 /// Softmax over positions of the map divided by `temperature`: how the paper's figure shows maps.
 Map softmax(const Map& map, double temperature);

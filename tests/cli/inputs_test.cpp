@@ -46,6 +46,20 @@ TEST_F(Inputs, PatternsAreExpandedAndAFileOfThatVeryNameWins) {
   EXPECT_EQ(names_of(expand_inputs({at("x*.jpg")})), (std::vector<std::string>{"x*.jpg"}));
 }
 
+TEST_F(Inputs, RelativePathsStartAtWhatWasNamed) {
+  const auto relative = [&](const std::string& argument) {
+    std::string paths;
+    for (const Input& input : expand_inputs({argument})) paths += input.relative.string() + " ";
+    return paths;
+  };
+  EXPECT_EQ(relative(at("a")), "1.PNG 2.jpg b/3.jpeg ");
+  EXPECT_EQ(relative(at("a/")), "1.PNG 2.jpg b/3.jpeg ");
+  EXPECT_EQ(relative(at("a/2.jpg")), "2.jpg ");
+  EXPECT_EQ(relative(at("a/?.*")), "1.PNG 2.jpg ");
+  EXPECT_EQ(relative(at("?/b/*.jpeg")), "a/b/3.jpeg ");
+  EXPECT_EQ(relative(at("[a]")), "a/1.PNG a/2.jpg a/b/3.jpeg ");
+}
+
 TEST_F(Inputs, ArgumentsThatGiveNothingAreKeptAsErrors) {
   EXPECT_EQ(names_of(expand_inputs({at("empty"), at("q*.jpg")})),
             (std::vector<std::string>{"!empty", "!q*.jpg"}));

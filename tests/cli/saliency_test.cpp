@@ -1,94 +1,14 @@
-// sact saliency, run as a program on a tiny data set in the layout of CAT2000.
-#include <gtest/gtest.h>
-
-#include <algorithm>
+// sact saliency eval and center, run as a program on a tiny data set in the layout of CAT2000.
 #include <cmath>
-#include <fstream>
 
 #include "base/file.h"
-#include "base/random.h"
-#include "data/synthetic.h"
-#include "io/image.h"
+#include "cli/saliency_samples.h"
 #include "io/json.h"
-#include "support/mat_samples.h"
-#include "support/program.h"
-#include "support/temporary.h"
 
-namespace sact {
+namespace sact::test {
 namespace {
 
 using io::Json;
-using test::run_sact;
-using test::write_mat;
-
-constexpr int kHeight = 54, kWidth = 96;
-
-class CliSaliency : public ::testing::Test {
- protected:
-  void SetUp() override {
-    make_model("m", "sact");
-    for (const std::string category : {"A", "B"}) {
-      std::filesystem::create_directories(directory_ / ("cat/Stimuli/" + category));
-      std::filesystem::create_directories(directory_ / ("cat/FIXATIONLOCS/" + category));
-      for (int i = 1; i <= 4; ++i) add_image(category + "/" + std::to_string(i));
-    }
-  }
-
-  void make_model(const std::string& name, const std::string& halting) {
-    const auto made = run({"new", "--units", "2,3", "--width", "4", "--classes", "7",
-                           "--input-size", "64", "--halting", halting, "--halting-bias", "-1",
-                           "--halting-scale", "0.1", "--out", name});
-    ASSERT_EQ(made.status, 0) << made.err;
-  }
-
-  /// A picture, and looks that gather about its middle.
-  void add_image(const std::string& name) {
-    data::SyntheticOptions options;
-    options.width = 64;
-    options.height = 36;
-    io::write_image(directory_ / ("cat/Stimuli/" + name + ".jpg"),
-                    data::synthetic_sample(options, ++images_).image);
-    Random random{uint64_t(images_)};
-    Map looks(kHeight, kWidth);
-    for (int k = 0; k < 40; ++k) {
-      const int y = std::clamp(int(kHeight / 2 + 8 * random.normal()), 0, kHeight - 1);
-      const int x = std::clamp(int(kWidth / 2 + 14 * random.normal()), 0, kWidth - 1);
-      looks.at(y, x) = 1;
-    }
-    write_mat<uint8_t>(fixations(name), "fixLocs", looks,
-                       {images_ % 2 ? MAT_FT_MAT5 : MAT_FT_MAT73, MAT_COMPRESSION_ZLIB});
-  }
-
-  std::string fixations(const std::string& name) const {
-    return directory_ / ("cat/FIXATIONLOCS/" + name + ".mat");
-  }
-
-  test::Finished run(const std::vector<std::string>& arguments) {
-    return run_sact(arguments, directory_.path());
-  }
-
-  test::Finished eval(std::vector<std::string> more, const std::string& model = "m") {
-    std::vector<std::string> arguments = {"saliency", "eval",   model,   "--data",
-                                          "cat",      "--size", "36x64", "--json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments);
-  }
-
-  /// A mistake: one line that has `part`.
-  void expect_error(const test::Finished& finished, const std::string& part, int status = 1) {
-    EXPECT_EQ(finished.status, status) << finished.err;
-    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
-    EXPECT_NE(finished.err.find(part), std::string::npos) << finished.err;
-  }
-
-  std::string text_of(const std::string& name) {
-    std::ifstream file(directory_ / name);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-
-  test::TemporaryDirectory directory_;
-  int images_ = 0;
-};
 
 TEST_F(CliSaliency, CenterHasTheDocumentedKeys) {
   const auto finished = run({"saliency", "center", "--data", "cat", "--json"});
@@ -152,6 +72,41 @@ TEST_F(CliSaliency, WithFixedSettingsNothingIsSearched) {
   EXPECT_GT(std::abs(map["gain"]["auc_judd"].get<double>()), 0.02);
 }
 
+TEST_F(CliSaliency, ASearchOnImagesThatAreReportedIsWarnedOf) {
+  const auto with_part = [&](const std::string& part) {
+    return eval({"--blur", "1,3", "--center-weight", "0.1", "--part", part});
+  };
+  const Finished all = with_part("all"), first = with_part("first"), second = with_part("second");
+  EXPECT_NE(all.err.find("were chosen on 4 of the images reported on"), std::string::npos);
+  EXPECT_EQ(Json::parse(all.out)["search"]["also_reported"], 4);
+  EXPECT_EQ(Json::parse(all.out)["images"], 8);
+  EXPECT_NE(first.err.find("were chosen on 4 of the images reported on"), std::string::npos);
+  EXPECT_EQ(Json::parse(first.out)["images"], 4);
+  EXPECT_EQ(second.err.find("reported on"), std::string::npos) << second.err;
+  EXPECT_EQ(Json::parse(second.out)["search"]["also_reported"], 0);
+  const Finished table = run({"saliency", "eval", "m", "--data", "cat", "--size", "36x64", "--blur",
+                              "1,3", "--center-weight", "0.1", "--part", "all"});
+  EXPECT_NE(table.out.find("which are among those above"), std::string::npos) << table.out;
+}
+
+TEST_F(CliSaliency, ABestSettingAtTheEndOfThoseTriedIsWarnedOf) {
+  const std::string weights = eval({"--blur", "2", "--center-weight", "1000,0,1e6"}).err;
+  EXPECT_EQ(weights.find("--center-weight"), std::string::npos) << "1000 is inside: " << weights;
+  const std::string low = eval({"--blur", "2", "--center-weight", "0.001,0.0001"}).err;
+  EXPECT_NE(low.find("the best --center-weight, 0.001, is the highest of those tried"),
+            std::string::npos)
+      << low;
+}
+
+TEST_F(CliSaliency, EveryFixationFileIsReadBeforeTheNetworkRuns) {
+  const std::string photo = directory_ / "cat/Stimuli/A/1.jpg";
+  const std::vector<std::byte> whole = read_file(photo, 1 << 20);
+  write_file_atomically(photo, std::span(whole).first(whole.size() * 3 / 4));
+  expect_error(eval({}), "A/1.jpg: cannot be decoded");
+  write_file_atomically(fixations("B/4"), std::string_view("of the second half"));
+  expect_error(eval({}), "B/4.mat: is not a MATLAB");
+}
+
 TEST_F(CliSaliency, ACentreMapFromAFile) {
   Map off(20, 20);
   off.at(0, 0) = 1;
@@ -183,31 +138,13 @@ TEST_F(CliSaliency, PngFixationMapsOfAnyFolderAreRead) {
   EXPECT_GT(json["auc_judd"], 0.98);
 }
 
-TEST_F(CliSaliency, MapsArePicturesOfTwoOrThreePanels) {
-  const auto finished = run({"saliency", "map", "m", "cat/Stimuli/A", "--out", "maps", "--size",
-                             "36", "--fixations", "cat/FIXATIONLOCS/A"});
-  ASSERT_EQ(finished.status, 0) << finished.err;
-  EXPECT_NE(finished.out.find("4 images"), std::string::npos) << finished.out;
-  const io::Image three = io::read_image(directory_ / "maps/1.saliency.png");
-  ASSERT_EQ(
-      run({"saliency", "map", "m", "cat/Stimuli/A/1.jpg", "--out", "two", "--size", "36"}).status,
-      0);
-  const io::Image two = io::read_image(directory_ / "two/1.saliency.png");
-  EXPECT_EQ(three.height, two.height);
-  EXPECT_NEAR(three.width, 1.5 * two.width, 10);
-  const auto broken = run({"saliency", "map", "m", "none.jpg", "cat/Stimuli/A/1.jpg", "--out",
-                           "two", "--size", "36", "--json"});
-  EXPECT_EQ(broken.status, 1);
-  EXPECT_EQ(Json::parse(broken.out)["failed"], 1);
-}
-
 TEST_F(CliSaliency, BadFixationFilesGetOneLine) {
   const auto center = [&] { return run({"saliency", "center", "--data", "cat"}); };
   write_mat<uint8_t>(fixations("A/2"), "other", Map(kHeight, kWidth, 1.0f));
   expect_error(center(), "A/2.mat: has no variable 'fixLocs'; it has 'other'");
-  test::write_mat_file(fixations("A/2"), MAT_FT_MAT5, [](mat_t* file) {
-    test::write_variable<double>(file, "fixLocs", {2, 2, 2}, {1, 0, 0, 0, 0, 0, 0, 0},
-                                 MAT_COMPRESSION_NONE);
+  write_mat_file(fixations("A/2"), MAT_FT_MAT5, [](mat_t* file) {
+    write_variable<double>(file, "fixLocs", {2, 2, 2}, {1, 0, 0, 0, 0, 0, 0, 0},
+                           MAT_COMPRESSION_NONE);
   });
   expect_error(center(), "has 3 dimensions");
   write_mat<uint8_t>(fixations("A/2"), "fixLocs", Map(kHeight, kWidth));
@@ -226,6 +163,7 @@ TEST_F(CliSaliency, OtherMistakesGetOneLine) {
   tall.at(3, 3) = 1;
   write_mat<uint8_t>(fixations("A/2"), "fixLocs", tall);
   expect_error(eval({}), "both must have one shape");
+  expect_error(run({"saliency", "center", "--data", "cat"}), "both must have one shape");
   expect_error(run({"saliency", "center", "--data", "none"}), "layout of CAT2000");
   expect_error(run({"saliency", "center"}), "--data", 2);
   expect_error(run({"saliency"}), "subcommand", 2);
@@ -235,4 +173,4 @@ TEST_F(CliSaliency, OtherMistakesGetOneLine) {
 }
 
 }  // namespace
-}  // namespace sact
+}  // namespace sact::test

@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
 
-#include <fstream>
-
+#include "base/file.h"
 #include "io/image.h"
 #include "saliency/fixations.h"
 #include "support/errors.h"
+#include "support/image_samples.h"
 #include "support/mat_samples.h"
 #include "support/temporary.h"
 
@@ -71,19 +72,52 @@ TEST_F(SaliencyData, WhatIsMissingIsNamed) {
             std::string::npos);
 }
 
-TEST(SaliencyParts, HalvesOfEveryCategoryMakeTheWhole) {
-  std::vector<Item> items;
-  for (const char* category : {"A", "A", "A", "B", "C", "C"}) {
-    items.push_back({category, std::to_string(items.size()), {}});
-  }
-  const auto images = [&](Part part) {
-    std::string text;
-    for (const Item& item : part_of(items, part)) text += item.image.string();
-    return text;
+TEST_F(SaliencyData, EveryImageNeedsOneFixationMapOfItsOwn) {
+  const auto message = [&] {
+    return error_of([&] { list_items(directory_ / "photos", directory_ / "maps"); });
   };
-  EXPECT_EQ(images(Part::kFirstHalf), "04");
-  EXPECT_EQ(images(Part::kSecondHalf), "1235");
-  EXPECT_EQ(images(Part::kAll), "012345");
+  for (const char* name : {"photos/x/a.jpg", "maps/x/a.mat", "maps/x/a.png"}) touch(name);
+  EXPECT_NE(message().find("a.jpg: has two fixation maps"), std::string::npos) << message();
+  EXPECT_NE(message().find("maps/x/a.mat and"), std::string::npos) << message();
+  EXPECT_NE(message().find("maps/x/a.png;"), std::string::npos) << message();
+  std::filesystem::remove(directory_ / "maps/x/a.png");
+  touch("photos/x/a.png");
+  EXPECT_NE(message().find("maps/x/a.mat: would be the fixation map of two images"),
+            std::string::npos)
+      << message();
+}
+
+class SaliencySplit : public ::testing::Test {
+ protected:
+  SaliencySplit() {
+    for (const char* category : {"A", "A", "A", "B", "C", "C"}) {
+      items_.push_back({category, std::to_string(items_.size()), {}});
+    }
+  }
+  std::string images(const Split& split, const std::vector<size_t>& numbers) {
+    std::string text;
+    for (const size_t number : numbers) text += split.items[number].image.string();
+    return text;
+  }
+  /// "searched/reported", and how many images are needed and how many are both.
+  std::string shown(Part part, bool with_search) {
+    const Split parts = split(items_, part, with_search);
+    return images(parts, parts.searched) + "/" + images(parts, parts.reported) + " " +
+           std::to_string(parts.items.size()) + " " + std::to_string(searched_and_reported(parts));
+  }
+  std::vector<Item> items_;
+};
+
+TEST_F(SaliencySplit, HalvesOfEveryCategoryMakeTheWhole) {
+  EXPECT_EQ(shown(Part::kFirstHalf, false), "/04 2 0");
+  EXPECT_EQ(shown(Part::kSecondHalf, false), "/1235 4 0");
+  EXPECT_EQ(shown(Part::kAll, false), "/012345 6 0");
+}
+
+TEST_F(SaliencySplit, SettingsAreSearchedOnTheFirstHalf) {
+  EXPECT_EQ(shown(Part::kFirstHalf, true), "04/04 2 2");
+  EXPECT_EQ(shown(Part::kSecondHalf, true), "04/1235 6 0");
+  EXPECT_EQ(shown(Part::kAll, true), "04/012345 6 2");
 }
 
 TEST_F(SaliencyData, FixationMapsAreRead) {
@@ -99,6 +133,40 @@ TEST_F(SaliencyData, FixationMapsAreRead) {
     EXPECT_EQ(fixations.size, (Size{2, 3}));
     EXPECT_EQ(fixations.pixels, std::vector<uint32_t>({2, 3})) << name;
   }
+}
+
+TEST_F(SaliencyData, PicturesThatDoNotKeepPixelsAreRefused) {
+  const auto expect_refused = [&](const test::Bytes& bytes, const std::string& part) {
+    write_file_atomically(directory_ / "f.png", bytes);
+    const std::string message = error_of([&] { read_fixations(directory_ / "f.png", "fixLocs"); });
+    EXPECT_NE(message.find("f.png: " + part), std::string::npos) << message;
+  };
+  test::PngKind kind{.width = 3, .height = 1, .bit_depth = 16, .color_type = PNG_COLOR_TYPE_GRAY};
+  expect_refused(test::make_png(kind, {0, 1, 0, 0, 0, 0}), "has 16 bits a colour");
+  kind.bit_depth = 8;
+  kind.color_type = PNG_COLOR_TYPE_GRAY_ALPHA;
+  expect_refused(test::make_png(kind, {0, 0, 255, 255, 0, 0}), "has transparent colours");
+  expect_refused(test::make_jpeg(test::gradient_image(16, 16)), "is a JPEG");
+  kind.bit_depth = 1;
+  kind.color_type = PNG_COLOR_TYPE_GRAY;
+  write_file_atomically(directory_ / "f.png", test::make_png(kind, {0b01000000}));
+  EXPECT_EQ(read_fixations(directory_ / "f.png", "").pixels, std::vector<uint32_t>({1}));
+}
+
+TEST_F(SaliencyData, ImageAndFixationMapHaveOneShape) {
+  const auto read = [&](int width, int height) {
+    io::write_image(directory_ / "i.jpg", io::Image(width, height));
+    return read_fixations(Item{"", directory_ / "i.jpg", directory_ / "f.mat"}, "fixLocs");
+  };
+  Map map(54, 96);
+  map.at(3, 4) = 1;
+  test::write_mat<uint8_t>(directory_ / "f.mat", "fixLocs", map);
+  EXPECT_EQ(read(32, 18).size, (Size{54, 96}));
+  EXPECT_EQ(read(101, 57).pixels.size(), 1u) << "rounded sides";
+  const std::string message = error_of([&] { read(18, 32); });
+  EXPECT_NE(message.find("i.jpg: has 18 x 32 pixels, but its fixation map"), std::string::npos);
+  EXPECT_NE(message.find("f.mat has 96 x 54"), std::string::npos) << message;
+  EXPECT_NE(error_of([&] { read(32, 19); }).find("one shape"), std::string::npos);
 }
 
 TEST_F(SaliencyData, FixationMapsThatSayNothingAreRefused) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -51,11 +52,72 @@ TEST(Search, FindsThePlantedSettings) {
   }
 }
 
+TEST(Search, GivesTheScoresOfTheSaliencyMaps) {
+  const auto settings = grid(std::vector<double>{0, 1, 3}, std::vector<double>{0, 0.1, 2});
+  const Planted data({1, 0.1}, 3);
+  const auto found = search(data.ponder, data.fixations, data.center, settings, {});
+  for (size_t k = 0; k < settings.size(); ++k) {
+    double mean = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      const Map map = saliency_map(data.ponder[i], data.center, settings[k]);
+      mean += auc_judd(io::resized(map, kFixationSize), data.fixations[i]) / 3;
+    }
+    EXPECT_NEAR(found[k], mean, 1e-4) << k;
+  }
+}
+
 TEST(Search, DoesNotDependOnThreads) {
   const auto settings = grid(std::vector<double>{1, 2}, std::vector<double>{0.1, 0.2});
   const Planted data({1, 0.1});
   EXPECT_EQ(search(data.ponder, data.fixations, data.center, settings, {.threads = 1}),
             search(data.ponder, data.fixations, data.center, settings, {.threads = 3}));
+}
+
+/// Against the fixations of the images that other_images() names, all in one map.
+double shuffled_auc_of(size_t image, const Map& map, const std::vector<Fixations>& fixations,
+                       uint64_t seed) {
+  std::vector<const Fixations*> others;
+  for (const size_t other : other_images(image, fixations.size(), seed)) {
+    others.push_back(&fixations[other]);
+  }
+  return auc_shuffled(map, fixations[image], joined(others, fixations[image].size),
+                      {.seed = Random::derived(seed, image).bits()});
+}
+
+TEST(OtherImages, AreTenDifferentOnesAndNeverTheImageItself) {
+  for (const size_t count : {12u, 40u, 1000u}) {
+    for (const size_t image : {size_t{0}, count / 2, count - 1}) {
+      std::vector<size_t> others = other_images(image, count, 3);
+      EXPECT_EQ(others.size(), 10u);
+      std::sort(others.begin(), others.end());
+      EXPECT_EQ(std::unique(others.begin(), others.end()), others.end());
+      EXPECT_EQ(std::count(others.begin(), others.end(), image), 0);
+      EXPECT_LT(others.back(), count);
+    }
+  }
+}
+
+TEST(OtherImages, AreAllOthersWhereThereAreFew) {
+  std::vector<size_t> others = other_images(2, 5, 7);
+  std::sort(others.begin(), others.end());
+  EXPECT_EQ(others, std::vector<size_t>({0, 1, 3, 4}));
+  EXPECT_TRUE(other_images(0, 1, 7).empty());
+}
+
+TEST(OtherImages, EveryOneIsAsLikelyAsTheNext) {
+  constexpr size_t kImages = 25, kSeeds = 6000;
+  std::vector<int> chosen(kImages);
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const size_t other : other_images(4, kImages, seed)) ++chosen[other];
+  }
+  // Ten of 24: 2500 of 6000, with a standard deviation of 38.
+  for (size_t i = 0; i < kImages; ++i) EXPECT_NEAR(chosen[i], i == 4 ? 0 : 2500, 190) << i;
+}
+
+TEST(OtherImages, DependOnSeedAndImageAlone) {
+  EXPECT_EQ(other_images(4, 100, 1), other_images(4, 100, 1));
+  EXPECT_NE(other_images(4, 100, 1), other_images(4, 100, 2));
+  EXPECT_NE(other_images(4, 100, 1), other_images(5, 100, 1));
 }
 
 TEST(Score, GivesWhatTheMetricsGive) {
@@ -75,7 +137,7 @@ TEST(Score, GivesWhatTheMetricsGive) {
       EXPECT_EQ(scores[k][i][kSim], similarity(maps[k], wanted));
       EXPECT_EQ(scores[k][i][kKl], kl_divergence(maps[k], wanted));
       EXPECT_NEAR(scores[k][i][kAucBorji], scores[k][i][kAucJudd], 0.1);
-      EXPECT_TRUE(std::isfinite(scores[k][i][kShuffledAuc]));
+      EXPECT_EQ(scores[k][i][kShuffledAuc], shuffled_auc_of(i, maps[k], data.fixations, 0));
     }
   }
   EXPECT_EQ(score({ponder}, data.fixations, {.density_sigma = 3}, {.threads = 1})[0], scores[0]);

@@ -1,248 +1,131 @@
-// The metrics by hand, by slow direct formulas, and what must not change them.
+// NSS, CC, SIM and KL by hand, by slow direct formulas, and what must not change them.
 #include "saliency/metrics.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 
-#include "base/random.h"
-#include "saliency/postprocess.h"
+#include "saliency/samples.h"
 
 namespace sact::saliency {
 namespace {
 
-Map row_map(const std::vector<float>& values) {
-  Map map(1, int(values.size()));
-  map.values = values;
-  return map;
-}
+/// Pairs of random maps of different shapes, ranges and signs.
+struct Pair {
+  Map map, density;
+};
 
-Fixations fixations_at(const Map& map, std::vector<uint32_t> pixels) {
-  return {{map.height, map.width}, std::move(pixels)};
-}
-
-/// Values 0 ... `levels` - 1, so that few levels give many ties.
-Map random_map(int height, int width, int64_t levels, uint64_t seed) {
-  Random random(seed);
-  Map map(height, width);
-  for (float& value : map.values) value = float(random.below(levels));
-  return map;
-}
-
-Fixations random_fixations(const Map& map, size_t count, uint64_t seed) {
-  Random random(seed + 1000);
-  std::vector<uint32_t> pixels;
-  while (pixels.size() < count) {
-    const auto pixel = uint32_t(random.below(int64_t(map.values.size())));
-    if (std::find(pixels.begin(), pixels.end(), pixel) == pixels.end()) pixels.push_back(pixel);
+std::vector<Pair> random_pairs() {
+  std::vector<Pair> pairs;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    const int height = 3 + int(seed) * 2, width = 17 - int(seed);
+    Pair pair{uniform_map(height, width, seed), uniform_map(height, width, seed + 50)};
+    for (float& value : pair.map.values) value = 40 * value * value + float(seed % 3);
+    // Fixations are rare: most of their density is next to nothing, and some is none.
+    for (float& value : pair.density.values) value = std::max(0.0f, value * value * value - 0.1f);
+    pairs.push_back(std::move(pair));
   }
-  std::sort(pixels.begin(), pixels.end());
-  return fixations_at(map, pixels);
+  return pairs;
 }
 
-double trapezoids(const std::vector<double>& x, const std::vector<double>& y) {
-  double area = 0;
-  for (size_t i = 1; i < x.size(); ++i) area += (x[i] - x[i - 1]) * (y[i] + y[i - 1]) / 2;
-  return area;
+std::vector<double> doubles(const Map& map) {
+  return {map.values.begin(), map.values.end()};
 }
 
-double share_at_or_above(const std::vector<double>& values, double threshold) {
-  const auto above =
-      std::count_if(values.begin(), values.end(), [&](double value) { return value >= threshold; });
-  return double(above) / double(values.size());
-}
-
-/// Straight from the definition: a threshold for each different fixated value.
-double direct_auc_judd(const Map& map, const Fixations& fixations) {
-  std::vector<double> fixated, others;
-  for (uint32_t i = 0; i < map.values.size(); ++i) {
-    const bool hit =
-        std::find(fixations.pixels.begin(), fixations.pixels.end(), i) != fixations.pixels.end();
-    (hit ? fixated : others).push_back(map.values[i]);
-  }
-  std::vector<double> thresholds = fixated, x = {0}, y = {0};
-  std::sort(thresholds.begin(), thresholds.end(), std::greater<>());
-  thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
-  for (const double threshold : thresholds) {
-    x.push_back(share_at_or_above(others, threshold));
-    y.push_back(share_at_or_above(fixated, threshold));
-  }
-  x.push_back(1);
-  y.push_back(1);
-  return trapezoids(x, y);
-}
-
-/// The loop of the authors' code, which knows no ties: the i-th fixation has i true positives.
-double authors_auc_judd(const Map& map, const Fixations& fixations) {
-  std::vector<double> fixated, x = {0}, y = {0};
-  for (const uint32_t pixel : fixations.pixels) fixated.push_back(map.values[pixel]);
-  std::sort(fixated.begin(), fixated.end(), std::greater<>());
-  const double count = double(fixated.size()), pixels = double(map.values.size());
-  for (size_t i = 0; i < fixated.size(); ++i) {
-    const auto above = std::count_if(map.values.begin(), map.values.end(),
-                                     [&](float value) { return value >= fixated[i]; });
-    y.push_back(double(i + 1) / count);
-    x.push_back((double(above) - double(i + 1)) / (pixels - count));
-  }
-  x.push_back(1);
-  y.push_back(1);
-  return trapezoids(x, y);
-}
-
-TEST(AucJudd, ValuesByHand) {
-  const Map map = row_map({5, 4, 3, 2, 1});
-  // (0, 0), (0, 1/2), (1/3, 1), (1, 1)
-  EXPECT_DOUBLE_EQ(auc_judd(map, fixations_at(map, {0, 2})), 11.0 / 12);
-  // (0, 0), (1/3, 1/2), (1, 1): the lowest pixel is fixated.
-  EXPECT_DOUBLE_EQ(auc_judd(map, fixations_at(map, {1, 4})), 1.0 / 12 + 1.0 / 2);
-  EXPECT_DOUBLE_EQ(auc_judd(map, fixations_at(map, {0})), 1);
-  EXPECT_DOUBLE_EQ(auc_judd(map, fixations_at(map, {4})), 0.5);
-}
-
-TEST(AucJudd, TiesByHand) {
-  const Map map = row_map({2, 2, 2, 1, 1});
-  // One threshold: both fixations and one of three others. (0, 0), (1/3, 1), (1, 1)
-  EXPECT_DOUBLE_EQ(auc_judd(map, fixations_at(map, {0, 2})), 1.0 / 6 + 2.0 / 3);
-  // The same pixels in another order are the same map to it.
-  EXPECT_DOUBLE_EQ(auc_judd(row_map({1, 2, 2, 1, 2}), fixations_at(map, {2, 4})),
-                   auc_judd(map, fixations_at(map, {0, 2})));
-  EXPECT_DOUBLE_EQ(auc_judd(Map(3, 3, 7.0f), fixations_at(Map(3, 3), {2, 5})), 0.5);
-}
-
-TEST(AucJudd, EqualsTheDirectFormulaOnRandomMaps) {
-  for (uint64_t seed = 0; seed < 40; ++seed) {
-    SCOPED_TRACE(seed);
-    const Map map = random_map(23, 31, seed % 2 ? 12 : 1 << 20, seed);
-    const Fixations fixations = random_fixations(map, 1 + seed * 3, seed);
-    EXPECT_NEAR(auc_judd(map, fixations), direct_auc_judd(map, fixations), 1e-12);
-  }
-}
-
-TEST(AucJudd, EqualsTheAuthorsLoopWhereFixatedValuesDiffer) {
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    SCOPED_TRACE(seed);
-    Map map(17, 29);
-    for (size_t i = 0; i < map.values.size(); ++i) map.values[i] = float(i);
-    Random random(seed);
-    for (size_t i = map.values.size(); i > 1; --i) {
-      std::swap(map.values[i - 1], map.values[size_t(random.below(int64_t(i)))]);
-    }
-    const Fixations fixations = random_fixations(map, 25, seed);
-    EXPECT_NEAR(auc_judd(map, fixations), authors_auc_judd(map, fixations), 1e-12);
-  }
-}
-
-TEST(AucJudd, CrowdedAndWideValuesAreCountedRight) {
-  for (const float outlier : {1e30f, -1e30f, 1e-40f}) {
-    Map map = random_map(20, 20, 50, 3);
-    for (float& value : map.values) value *= 1e-3f;
-    map.values[7] = outlier;
-    Fixations fixations = random_fixations(map, 60, 4);
-    if (std::find(fixations.pixels.begin(), fixations.pixels.end(), 7u) == fixations.pixels.end()) {
-      fixations.pixels.insert(fixations.pixels.begin(), 7u);
-      std::sort(fixations.pixels.begin(), fixations.pixels.end());
-    }
-    EXPECT_NEAR(auc_judd(map, fixations), direct_auc_judd(map, fixations), 1e-12) << outlier;
-  }
-}
-
-TEST(AucJudd, DoesNotChangeUnderMonotoneTransforms) {
-  const Map map = random_map(30, 40, 200, 5);
-  const Fixations fixations = random_fixations(map, 50, 5);
-  const double auc = auc_judd(map, fixations);
-  const std::function<float(float)> transforms[] = {
-      [](float v) { return 3 * v - 7; }, [](float v) { return v * v * v; },
-      [](float v) { return std::sqrt(v); }, [](float v) { return std::exp(v / 8); }};
-  for (const auto& transform : transforms) {
-    Map changed = map;
-    for (float& value : changed.values) value = transform(value);
-    EXPECT_DOUBLE_EQ(auc_judd(changed, fixations), auc);
-  }
-  Map falling = map;
-  for (float& value : falling.values) value = -value;
-  EXPECT_GT(std::abs(auc_judd(falling, fixations) - auc), 1e-3);
-}
-
-TEST(AucJudd, JitterPartsEqualValuesAndKeepsTheOrderOfOthers) {
-  const Map map = random_map(10, 10, 5, 1);
-  const Map parted = jittered(map, 3);
-  std::vector<float> values = parted.values;
-  std::sort(values.begin(), values.end());
-  EXPECT_GT(std::unique(values.begin(), values.end()) - values.begin(), 60);
-  for (size_t i = 0; i < map.values.size(); ++i) {
-    EXPECT_NEAR(parted.values[i], map.values[i], 5e-6);
-  }
-  EXPECT_EQ(jittered(map, 3).values, parted.values);
-  EXPECT_NE(jittered(map, 4).values, parted.values);
-}
-
-/// The authors' AUC-Borji for given values on the scale from 0 to 1.
-double direct_stepped_auc(const std::vector<double>& fixated, const std::vector<double>& drawn) {
-  const double highest = std::max(*std::max_element(fixated.begin(), fixated.end()),
-                                  *std::max_element(drawn.begin(), drawn.end()));
-  std::vector<double> x = {0}, y = {0};
-  for (int i = int(highest / 0.1 + 1e-9); i >= 0; --i) {
-    x.push_back(share_at_or_above(drawn, i * 0.1));
-    y.push_back(share_at_or_above(fixated, i * 0.1));
-  }
-  x.push_back(1);
-  y.push_back(1);
-  return trapezoids(x, y);
-}
-
-TEST(AucBorji, EqualsTheDirectFormulaForTheSameDraws) {
-  const Map map = random_map(12, 15, 1000, 8), unit = normalized(map);
-  const Fixations fixations = random_fixations(map, 20, 8);
-  std::vector<double> fixated;
-  for (const uint32_t pixel : fixations.pixels) fixated.push_back(unit.values[pixel]);
-  Random random(77);
+double sum_of(const std::vector<double>& values) {
   double sum = 0;
-  for (int split = 0; split < 5; ++split) {
-    std::vector<double> drawn;
-    for (int i = 0; i < 20; ++i) drawn.push_back(unit.values[size_t(random.below(180))]);
-    sum += direct_stepped_auc(fixated, drawn);
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+std::vector<double> divided(std::vector<double> values, double by) {
+  for (double& value : values) value /= by;
+  return values;
+}
+
+/// From 0 to 1.
+std::vector<double> stretched(std::vector<double> values) {
+  const double low = *std::min_element(values.begin(), values.end());
+  for (double& value : values) value -= low;
+  return divided(values, *std::max_element(values.begin(), values.end()));
+}
+
+double direct_nss(const Map& map, const Fixations& fixations) {
+  const std::vector<double> values = doubles(map);
+  const double n = double(values.size()), mean = sum_of(values) / n;
+  double variance = 0;
+  for (const double value : values) variance += (value - mean) * (value - mean) / (n - 1);
+  double sum = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool looked = std::count(fixations.pixels.begin(), fixations.pixels.end(), i) > 0;
+    if (looked) sum += (values[i] - mean) / std::sqrt(variance);
   }
-  EXPECT_NEAR(auc_borji(map, fixations, {.splits = 5, .seed = 77}), sum / 5, 1e-6);
+  return sum / double(fixations.pixels.size());
 }
 
-TEST(AucBorji, SeedsNameTheDraws) {
-  const Map map = random_map(40, 40, 1000, 2);
-  const Fixations fixations = random_fixations(map, 30, 2);
-  const double score = auc_borji(map, fixations, {.seed = 1});
-  EXPECT_EQ(auc_borji(map, fixations, {.seed = 1}), score);
-  EXPECT_NE(auc_borji(map, fixations, {.seed = 2}), score);
-  EXPECT_NEAR(auc_borji(map, fixations, {.seed = 2}), score, 0.05);
-  EXPECT_DOUBLE_EQ(auc_borji(Map(9, 9, 3.0f), fixations_at(Map(9, 9), {4})), 0.5);
+TEST(Nss, EqualsTheDirectFormulaOnRandomMaps) {
+  uint64_t seed = 0;
+  for (const Pair& pair : random_pairs()) {
+    SCOPED_TRACE(++seed);
+    const Fixations fixations = random_fixations(pair.map, 2 + seed, seed);
+    EXPECT_NEAR(nss(pair.map, fixations), direct_nss(pair.map, fixations), 1e-9);
+  }
 }
 
-TEST(AucShuffled, ValuesByHand) {
-  const Map map = row_map({0, 0.25f, 0.5f, 1});
-  // All others are drawn, so that chance has no part. (0, 1/2), (1/2, 1/2), (1, 1/2), (1, 1)
-  EXPECT_DOUBLE_EQ(auc_shuffled(map, fixations_at(map, {0, 3}), fixations_at(map, {1, 2})), 0.5);
-  EXPECT_DOUBLE_EQ(auc_shuffled(map, fixations_at(map, {2, 3}), fixations_at(map, {0, 1})), 1);
-  EXPECT_DOUBLE_EQ(auc_shuffled(map, fixations_at(map, {0, 1}), fixations_at(map, {2, 3})), 0);
-  // Others may have looked everywhere.
-  EXPECT_GT(auc_shuffled(map, fixations_at(map, {2, 3}), fixations_at(map, {0, 1, 2, 3})), 0.5);
+/// By raw sums: n sum(xy) - sum(x) sum(y) over the roots of the same with xx and yy.
+double direct_correlation(const Map& a, const Map& b) {
+  const std::vector<double> x = doubles(a), y = doubles(b);
+  const double n = double(x.size());
+  double xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    xy += x[i] * y[i];
+    xx += x[i] * x[i];
+    yy += y[i] * y[i];
+  }
+  return (n * xy - sum_of(x) * sum_of(y)) / std::sqrt(n * xx - sum_of(x) * sum_of(x)) /
+         std::sqrt(n * yy - sum_of(y) * sum_of(y));
 }
 
-TEST(AucShuffled, ACentreMapGainsNothingFromACentreBias) {
-  const Map map = center_gaussian({60, 80}, 0.2);
-  const auto central = [&](uint64_t seed) {
-    Random random(seed);
-    std::vector<uint32_t> pixels;
-    for (int i = 0; i < 150; ++i) {
-      const int y = std::clamp(int(30 + 9 * random.normal()), 0, 59);
-      const int x = std::clamp(int(40 + 12 * random.normal()), 0, 79);
-      pixels.push_back(uint32_t(y * 80 + x));
-    }
-    std::sort(pixels.begin(), pixels.end());
-    pixels.erase(std::unique(pixels.begin(), pixels.end()), pixels.end());
-    return fixations_at(map, pixels);
-  };
-  EXPECT_GT(auc_judd(map, central(1)), 0.75);
-  EXPECT_NEAR(auc_shuffled(map, central(1), central(2)), 0.5, 0.06);
+TEST(Correlation, EqualsTheDirectFormulaOnRandomMaps) {
+  for (const auto& [map, density] : random_pairs()) {
+    EXPECT_NEAR(correlation(map, density), direct_correlation(map, density), 1e-9);
+  }
+}
+
+double direct_similarity(const Map& a, const Map& b) {
+  std::vector<double> x = stretched(doubles(a)), y = stretched(doubles(b));
+  x = divided(x, sum_of(x));
+  y = divided(y, sum_of(y));
+  double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) sum += x[i] < y[i] ? x[i] : y[i];
+  return sum;
+}
+
+TEST(Similarity, EqualsTheDirectFormulaOnRandomMaps) {
+  for (const auto& [map, density] : random_pairs()) {
+    EXPECT_NEAR(similarity(map, density), direct_similarity(map, density), 1e-9);
+    EXPECT_NEAR(similarity(map, density), similarity(density, map), 1e-9);
+  }
+}
+
+double direct_kl(const Map& a, const Map& b) {
+  const double epsilon = std::numeric_limits<double>::epsilon();
+  std::vector<double> x = doubles(a), y = doubles(b);
+  x = divided(x, sum_of(x));
+  y = divided(y, sum_of(y));
+  double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) sum += y[i] * std::log(epsilon + y[i] / (x[i] + epsilon));
+  return sum;
+}
+
+TEST(KlDivergence, EqualsTheDirectFormulaOnRandomMaps) {
+  for (const auto& [map, density] : random_pairs()) {
+    EXPECT_NEAR(kl_divergence(map, density), direct_kl(map, density), 1e-9);
+    EXPECT_GT(std::abs(kl_divergence(map, density) - direct_kl(density, map)), 1e-3)
+        << "it is not the same the other way round";
+  }
 }
 
 TEST(Nss, ValuesByHand) {

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/file.h"
 #include "base/random.h"
 #include "io/image.h"
 #include "saliency/fixations.h"
 #include "support/errors.h"
+#include "support/image_samples.h"
 #include "support/mat_samples.h"
 #include "support/temporary.h"
 
@@ -108,6 +110,14 @@ TEST(Center, FilesAreRead) {
             std::string::npos);
 }
 
+TEST(Center, TransparentPicturesAreRefused) {
+  const test::TemporaryDirectory directory;
+  const test::PngKind kind{.width = 2, .height = 1, .color_type = PNG_COLOR_TYPE_GRAY_ALPHA};
+  write_file_atomically(directory / "c.png", test::make_png(kind, {255, 255, 0, 0}));
+  EXPECT_NE(error_of([&] { read_center(directory / "c.png", "center"); }).find("transparent"),
+            std::string::npos);
+}
+
 TEST(SaliencyMap, IsTheBlurredMapPlusTheWeightedCentre) {
   Map ponder(1, 3), center(1, 3);
   ponder.values = {5, 7, 9};
@@ -126,6 +136,17 @@ TEST(Softmax, SumsToOneAndSharpensWithTheTemperature) {
   const Map shown = softmax(map, 0.2);
   EXPECT_NEAR(shown.values[0] + shown.values[1], 1, 1e-6);
   EXPECT_NEAR(shown.values[1] / shown.values[0], std::exp(5), 1e-2);
+}
+
+TEST(Grid, TheEndsAreThoseOfTheValuesAndNotOfTheList) {
+  const std::vector<double> tried = {5, 1, 20, 3};
+  EXPECT_EQ(place_of(5, tried), Place::kInside);
+  EXPECT_EQ(place_of(3, tried), Place::kInside);
+  EXPECT_EQ(place_of(1, tried), Place::kLowest);
+  EXPECT_EQ(place_of(20, tried), Place::kHighest);
+  EXPECT_EQ(place_of(0, std::vector<double>{2, 0, 1}), Place::kInside) << "nothing lies below 0";
+  EXPECT_EQ(place_of(2, std::vector<double>{2}), Place::kInside);
+  EXPECT_EQ(place_of(2, std::vector<double>{2, 2}), Place::kInside);
 }
 
 TEST(Grid, HasEveryPairAndTheBestIsTheFirstHighest) {

@@ -1,0 +1,319 @@
+// sact saliency eval and center: how well maps tell where people look, over a data set.
+#include <memory>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/backend.h"
+#include "cli/interrupt.h"
+#include "cli/saliency_options.h"
+#include "cli/saliency_report.h"
+#include "model/preprocess.h"
+#include "saliency/evaluate.h"
+
+namespace sact::cli {
+namespace {
+
+using saliency::Fixations;
+using saliency::PonderMaps;
+using saliency::PostProcess;
+
+/// What `center` and `eval` share: which images, and how they are scored.
+struct ScoringOptions {
+  CommonOptions common;
+  CenterOptions center;
+  std::string data, fixations, variable = "fixLocs", part, csv, per_image;
+  saliency::ScoreOptions score;
+};
+
+struct EvalOptions {
+  ScoringOptions scoring;
+  std::string model, size = "180x320";
+  BackendOptions backend;
+  std::vector<double> blurs = {1, 2, 3, 5, 7, 10, 15, 20};
+  std::vector<double> weights = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5};
+};
+
+/// The work of a command, which Ctrl-C gives up.
+saliency::Work interruptible_work(const CommonOptions& common) {
+  catch_interrupts();
+  return {common.threads, was_interrupted};
+}
+
+/// Output that cannot be written must not cost the work first.
+void check_outputs(const ScoringOptions& options) {
+  for (const std::string& file : {options.csv, options.per_image}) {
+    if (!file.empty()) check_writable(file);
+  }
+}
+
+void write_outputs(const ScoringOptions& options, const SaliencyResult& result) {
+  if (!options.csv.empty()) {
+    write_file_atomically(options.csv, report::to_csv(saliency_numbers(result)));
+  }
+  if (!options.per_image.empty()) {
+    write_file_atomically(options.per_image, report::to_csv(image_numbers(result)));
+  }
+}
+
+void print_table(const ScoringOptions& options, const SaliencyResult& result) {
+  std::string text = report::to_text(saliency_table(result));
+  text.pop_back();
+  print(text);
+  for (const std::string& file : {options.csv, options.per_image}) {
+    if (!file.empty()) print(fmt::format("wrote {}", file));
+  }
+}
+
+saliency::Split needed_images(const ScoringOptions& options, bool with_search) {
+  const saliency::Part part = options.part == "first"    ? saliency::Part::kFirstHalf
+                              : options.part == "second" ? saliency::Part::kSecondHalf
+                                                         : saliency::Part::kAll;
+  auto split =
+      saliency::split(saliency::list_items(options.data, options.fixations), part, with_search);
+  if (split.reported.empty()) fail("{}: no category has a {} half", options.data, options.part);
+  if (with_search && split.searched.empty()) {
+    fail(
+        "{}: no category has two images, so there is no first half to search on; give --blur and "
+        "--center-weight one number each",
+        options.data);
+  }
+  return split;
+}
+
+int run_center(const ScoringOptions& options) {
+  const Clock clock;
+  check_outputs(options);
+  const saliency::Work work = interruptible_work(options.common);
+  const Center center(options.center);
+  SaliencyResult result;
+  result.items = needed_images(options, false).items;
+  const auto fixations = saliency::load_fixations(result.items, options.variable, work);
+  const saliency::MapOf map = [&](size_t i) { return center.at(fixations[i].size); };
+  result.scores = saliency::score({map}, fixations, options.score, work).front();
+  write_outputs(options, result);
+  if (options.common.json) {
+    io::Json json = saliency_json(result);
+    json["seconds"] = clock.seconds();
+    print_json(json);
+    return 0;
+  }
+  print_table(options, result);
+  print(fmt::format("{} in {}", counted(int64_t(result.items.size()), "image"),
+                    format_duration(clock.seconds())));
+  return 0;
+}
+
+/// What the search found, and where.
+struct Found {
+  PostProcess settings;
+  std::vector<PostProcess> tried;
+  std::vector<double> scores;  // of those; empty when there was nothing to choose
+  size_t images = 0;
+  size_t also_reported = 0;  // of these images
+};
+
+template <typename T>
+std::vector<T> chosen(const std::vector<T>& all, const std::vector<size_t>& numbers) {
+  std::vector<T> some;
+  for (const size_t number : numbers) some.push_back(all[number]);
+  return some;
+}
+
+Found find_settings(const saliency::Split& split, const std::vector<Fixations>& fixations,
+                    const std::vector<Map>& maps, const Map& center, std::vector<PostProcess> tried,
+                    const saliency::Work& work) {
+  Found found{tried.front(),
+              std::move(tried),
+              {},
+              split.searched.size(),
+              saliency::searched_and_reported(split)};
+  if (split.searched.empty()) return found;
+  found.scores = saliency::search(chosen(maps, split.searched), chosen(fixations, split.searched),
+                                  center, found.tried, work);
+  found.settings = found.tried[saliency::best_of(found.scores)];
+  return found;
+}
+
+/// Scores of the network's maps and of the centre map alone.
+SaliencyResult scored(const saliency::Split& split, const std::vector<Fixations>& all_fixations,
+                      const std::vector<Map>& all_maps, const Center& center,
+                      const PostProcess& settings, const saliency::ScoreOptions& options,
+                      const saliency::Work& work) {
+  const auto fixations = chosen(all_fixations, split.reported);
+  const auto maps = chosen(all_maps, split.reported);
+  const Map small_center = center.at({maps.front().height, maps.front().width});
+  const saliency::MapOf map = [&](size_t i) {
+    return saliency::saliency_map(maps[i], small_center, settings);
+  };
+  const saliency::MapOf alone = [&](size_t i) { return center.at(fixations[i].size); };
+  auto scores = saliency::score({map, alone}, fixations, options, work);
+  return {chosen(split.items, split.reported), std::move(scores[0]), std::move(scores[1])};
+}
+
+io::Json search_json(const Found& found) {
+  if (found.scores.empty()) return nullptr;
+  io::Json settings = io::Json::array();
+  for (size_t i = 0; i < found.tried.size(); ++i) {
+    settings.push_back({{"blur", found.tried[i].blur},
+                        {"center_weight", found.tried[i].center_weight},
+                        {"auc_judd", found.scores[i]}});
+  }
+  return {{"images", found.images},
+          {"also_reported", found.also_reported},
+          {"settings", std::move(settings)}};
+}
+
+void warn_at_end(std::string_view option, double best, const std::vector<double>& tried) {
+  const saliency::Place place = saliency::place_of(best, tried);
+  if (place == saliency::Place::kInside) return;
+  const bool highest = place == saliency::Place::kHighest;
+  log_warning("the best {}, {:g}, is the {} of those tried; a {} one may be better", option, best,
+              highest ? "highest" : "lowest", highest ? "higher" : "lower");
+}
+
+/// What makes the result of a search less than it seems.
+void warn_about_search(const EvalOptions& options, const Found& found) {
+  if (found.scores.empty()) return;
+  warn_at_end("--blur", found.settings.blur, options.blurs);
+  warn_at_end("--center-weight", found.settings.center_weight, options.weights);
+  if (found.also_reported > 0) {
+    log_warning(
+        "blur and centre weight were chosen on {} of the images reported on, whose scores are "
+        "therefore too good; --part second reports on others",
+        found.also_reported);
+  }
+}
+
+void print_settings(const Found& found) {
+  std::string text = fmt::format("blur {:g}, centre weight {:g}", found.settings.blur,
+                                 found.settings.center_weight);
+  if (!found.scores.empty()) {
+    text += fmt::format(", the best of {} on {} of the first half of each category",
+                        found.tried.size(), counted(int64_t(found.images), "image"));
+  }
+  if (found.also_reported > 0) text += ", which are among those above";
+  print(text);
+}
+
+int run_eval(const EvalOptions& options) {
+  const Clock clock;
+  const ScoringOptions& scoring = options.scoring;
+  const Size size = parse_size(options.size);
+  const Backend backend = chosen_backend(options.backend, scoring.common);
+  check_outputs(scoring);
+  const Center center(scoring.center);
+  const ModelFile model(options.model);
+  expect_classifier(model);
+  for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  saliency::check_halting(model.spec(), options.model);
+  const saliency::Work work = interruptible_work(scoring.common);
+
+  // Every file is looked at before the network runs, so that a bad one is found at once.
+  const auto settings = saliency::grid(options.blurs, options.weights);
+  const saliency::Split split = needed_images(scoring, settings.size() > 1);
+  const auto fixations = saliency::load_fixations(split.items, scoring.variable, work);
+  const std::unique_ptr<Runner> runner =
+      make_runner(model, scoring.common, backend, precision_from_name(options.backend.dtype));
+  const PonderMaps ponder = saliency::ponder_maps(*runner, model.spec(), split.items, size, work);
+  const Map small_center = center.at({ponder.maps.front().height, ponder.maps.front().width});
+  const Found found = find_settings(split, fixations, ponder.maps, small_center, settings, work);
+  warn_about_search(options, found);
+  const SaliencyResult result =
+      scored(split, fixations, ponder.maps, center, found.settings, scoring.score, work);
+  write_outputs(scoring, result);
+  const double share = ponder.flops / ponder.dense_flops;
+  if (scoring.common.json) {
+    io::Json json = saliency_json(result);
+    json["model"] = model.name();
+    json["size"] = {size.height, size.width};
+    json["blur"] = found.settings.blur;
+    json["center_weight"] = found.settings.center_weight;
+    json["search"] = search_json(found);
+    json["dense_share"] = share;
+    json["seconds"] = clock.seconds();
+    print_json(json);
+    return 0;
+  }
+  print_table(scoring, result);
+  print_settings(found);
+  print(fmt::format("{} in {}, with {:.1f} % of the dense network's work",
+                    counted(int64_t(split.items.size()), "image"), format_duration(clock.seconds()),
+                    100 * share));
+  return 0;
+}
+
+void add_scoring_options(CLI::App& command, ScoringOptions& options, const std::string& part) {
+  command
+      .add_option("--data", options.data,
+                  "Folder like CAT2000 (Stimuli, FIXATIONLOCS), or images with --fixations")
+      ->required()
+      ->type_name("DIR");
+  command
+      .add_option("--fixations", options.fixations,
+                  "Folder of fixation maps, NAME.mat or NAME.png for each NAME of the images")
+      ->type_name("DIR");
+  add_variable_option(command, options.variable);
+  options.part = part;
+  command
+      .add_option("--part", options.part,
+                  "Images to report on: the first or second half of every category, or all")
+      ->check(CLI::IsMember({"first", "second", "all"}))
+      ->capture_default_str();
+  add_center_options(command, options.center);
+  add_density_option(command, options.score.density_sigma);
+  command.add_option("--seed", options.score.seed, "Of AUC-Borji, shuffled AUC and --jitter")
+      ->capture_default_str();
+  command.add_flag("--jitter", options.score.jitter,
+                   "Part equal values of a map by a little chance for AUC-Judd");
+  command.add_option("--csv", options.csv, "Also write the means as CSV")->type_name("FILE");
+  command.add_option("--per-image", options.per_image, "Write the scores of every image as CSV")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void declare_saliency_center(CLI::App& parent, Action& action) {
+  auto options = std::make_shared<ScoringOptions>();
+  CLI::App* command = parent.add_subcommand("center", "How well the centre of an image alone does");
+  add_scoring_options(*command, *options, "all");
+  add_common_options(*command, options->common);
+  set_examples(*command,
+               "  sact saliency center --data cat2000\n"
+               "  sact saliency center --data cat2000 --center cat2000/center.mat --json");
+  command->callback([options, &action] { action = [options] { return run_center(*options); }; });
+}
+
+void declare_saliency_eval(CLI::App& parent, Action& action) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App* command =
+      parent.add_subcommand("eval", "How well a network's ponder cost maps do, over a data set");
+  command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
+  add_scoring_options(*command, options->scoring, "second");
+  command->add_option("--size", options->size, "Size at which the network sees images")
+      ->type_name("HxW")
+      ->capture_default_str();
+  command
+      ->add_option("--blur", options->blurs,
+                   "Standard deviations of the blur to choose from, in positions of the map; "
+                   "several are tried on the first half of every category")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(is_blur())
+      ->capture_default_str();
+  command
+      ->add_option("--center-weight", options->weights, "Weights of the centre map to choose from")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(is_center_weight())
+      ->capture_default_str();
+  add_backend_options(*command, options->backend);
+  add_common_options(*command, options->scoring.common);
+  set_examples(*command,
+               "  sact saliency eval m.safetensors --data cat2000 --center cat2000/center.mat\n"
+               "  sact saliency eval m.safetensors --data cat2000 --blur 10 --center-weight 0.005\n"
+               "  sact saliency eval m.safetensors --data photos --fixations maps --csv table.csv");
+  command->callback([options, &action] { action = [options] { return run_eval(*options); }; });
+}
+
+}  // namespace sact::cli
