@@ -30,7 +30,10 @@ int run(int argc, char** argv) {
   app.footer("Run 'sact COMMAND --help' for the options of a command and examples.");
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     std::string message = error.what(), name;
-    for (const CLI::App* command : failed->get_subcommands()) name = " " + command->get_name();
+    for (const CLI::App* command = failed; !command->get_subcommands().empty();) {
+      command = command->get_subcommands().back();
+      name += " " + command->get_name();
+    }
     if (name.empty() && !failed->remaining().empty()) {
       message = "there is no command '" + failed->remaining().front() + "'";
     }

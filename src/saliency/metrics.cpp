@@ -1,9 +1,11 @@
 #include "saliency/metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -21,40 +23,52 @@ void check_sizes(const Map& map, const Map& density) {
   SACT_ASSERT(map.height == density.height && map.width == density.width);
 }
 
-/// How many of a few given values lie at or below a number, asked for millions of numbers: a table
-/// over equal intervals leaves a value or two to compare with.
-class Ranks {
+/// How many numbers reach how many of a few thresholds, asked for millions of numbers. They are
+/// counted in equal intervals between the lowest and the highest threshold; only in the few that
+/// have a threshold inside they are compared with it.
+class ThresholdCounts {
  public:
-  /// `values` ascend without repetition.
-  explicit Ranks(std::vector<float> values) : values_(std::move(values)) {
-    const double range = double(values_.back()) - values_.front();
+  /// `thresholds` ascend without repetition.
+  explicit ThresholdCounts(std::vector<float> thresholds) : thresholds_(std::move(thresholds)) {
+    low_ = thresholds_.front();
+    const double range = thresholds_.back() - low_;
     scale_ = range > 0 ? kIntervals / range : 0;
-    firsts_.resize(kIntervals + 1);
-    for (const float value : values_) ++firsts_[interval(value) + 1];
+    for (const float threshold : thresholds_) ++firsts_[interval(threshold) + 1];
     std::partial_sum(firsts_.begin(), firsts_.end(), firsts_.begin());
   }
 
-  size_t at_or_below(float number) const {
-    if (number < values_.front()) return 0;
-    if (number >= values_.back()) return values_.size();
-    const size_t here = interval(number);
-    const auto first = values_.begin() + firsts_[here], last = values_.begin() + firsts_[here + 1];
-    return size_t(std::upper_bound(first, last, number) - values_.begin());
+  /// Element k: how many of the numbers reach k thresholds and no more.
+  std::vector<int64_t> operator()(std::span<const float> numbers) const {
+    std::vector<int64_t> whole(kIntervals + 2), counts(thresholds_.size() + 1);
+    for (const float number : numbers) {
+      const size_t here = interval(number);
+      if (firsts_[here] == firsts_[here + 1]) {
+        ++whole[here];
+      } else {
+        ++counts[reached_in(here, number)];
+      }
+    }
+    for (size_t i = 0; i < whole.size(); ++i) counts[firsts_[i]] += whole[i];
+    return counts;
   }
-
-  const std::vector<float>& values() const { return values_; }
 
  private:
-  static constexpr size_t kIntervals = 4096;
+  static constexpr size_t kIntervals = 8192;
 
-  /// Never falls as the number grows.
+  /// Never falls as the number grows. Numbers far below the lowest threshold have the first.
   size_t interval(float number) const {
-    return std::min(size_t((double(number) - values_.front()) * scale_), kIntervals - 1);
+    return size_t(int(std::clamp((number - low_) * scale_, -1.0, double(kIntervals))) + 1);
   }
 
-  std::vector<float> values_;
-  std::vector<int> firsts_;  // of each interval, among the values
-  double scale_ = 0;
+  size_t reached_in(size_t interval, float number) const {
+    const auto first = thresholds_.begin() + firsts_[interval];
+    const auto last = thresholds_.begin() + firsts_[interval + 1];
+    return size_t(std::upper_bound(first, last, number) - thresholds_.begin());
+  }
+
+  std::vector<float> thresholds_;
+  std::array<uint32_t, kIntervals + 3> firsts_{};  // of each interval, among the thresholds
+  double low_ = 0, scale_ = 0;
 };
 
 /// A ROC curve from (0, 0), point by point, to (1, 1), and the area under it by trapezoids.
@@ -179,11 +193,8 @@ double auc_judd(const Map& map, const Fixations& fixations) {
   std::sort(fixated.begin(), fixated.end());
   std::vector<float> thresholds = fixated;
   thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
-  const Ranks ranks(std::move(thresholds));
-
-  std::vector<int64_t> pixels(ranks.values().size() + 1), hits(pixels.size());
-  for (const float value : map.values) ++pixels[ranks.at_or_below(value)];
-  for (const float value : fixated) ++hits[ranks.at_or_below(value)];
+  const ThresholdCounts counts(std::move(thresholds));
+  const std::vector<int64_t> pixels = counts(map.values), hits = counts(fixated);
 
   const double positives = double(fixated.size());
   const double negatives = double(map.values.size()) - positives;

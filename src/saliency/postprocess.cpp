@@ -117,14 +117,19 @@ Map gaussian_blur(const Map& map, double sigma) {
 }
 
 Map center_gaussian(Size size, double sigma) {
-  const auto along = [sigma](int i, int count) {
-    const double distance = ((i + 0.5) / count - 0.5) / sigma;
-    return std::exp(-0.5 * distance * distance);
+  const auto along = [sigma](int count) {
+    std::vector<double> heights;
+    for (int i = 0; i < count; ++i) {
+      const double distance = ((i + 0.5) / count - 0.5) / sigma;
+      heights.push_back(std::exp(-0.5 * distance * distance));
+    }
+    return heights;
   };
+  const std::vector<double> rows = along(size.height), columns = along(size.width);
   Map map(size.height, size.width);
   for (int y = 0; y < size.height; ++y) {
     for (int x = 0; x < size.width; ++x) {
-      map.at(y, x) = float(along(y, size.height) * along(x, size.width));
+      map.at(y, x) = float(rows[size_t(y)] * columns[size_t(x)]);
     }
   }
   return map;
