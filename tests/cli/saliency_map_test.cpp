@@ -88,7 +88,8 @@ TEST_F(CliSaliencyMap, AnImageWithoutFixationMapSaysWhatIsExpected) {
 
 TEST_F(CliSaliencyMap, OneFixationMapForSeveralImagesIsRefused) {
   const std::string one = "cat/FIXATIONLOCS/A/1.mat";
-  ASSERT_EQ(map({"cat/Stimuli/A/1.jpg", "--fixations", one}).status, 0);
+  ASSERT_EQ(map({"cat/Stimuli/A/1.jpg", "cat/Stimuli/A/1.jpg", "--fixations", one}).status, 0)
+      << "an image may be given twice";
   expect_error(map({"cat/Stimuli/A", "--fixations", one}), "the fixation map of two images");
   expect_error(
       map({"cat/Stimuli/A/1.jpg", "cat/Stimuli/B/1.jpg", "--fixations", "cat/FIXATIONLOCS/A"}),
