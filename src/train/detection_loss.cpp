@@ -6,19 +6,20 @@
 namespace sact::train {
 namespace {
 
-constexpr double kSmoothing = 1.0 / 9;  // where the loss of codes turns from square to linear
+constexpr double kSmoothing = 1;  // where the loss of codes turns from square to linear
 
 struct Targets {
-  torch::Tensor chosen;   // [n]: numbers of boxes
-  torch::Tensor classes;  // [n]: 0 is background
-  torch::Tensor codes;    // [objects, 4]
-  int64_t objects = 0;    // the first so many of the chosen
+  std::vector<int64_t> numbers;  // of the boxes drawn
+  torch::Tensor chosen;          // [n]: the same
+  torch::Tensor classes;         // [n]: 0 is background
+  torch::Tensor codes;           // [objects, 4]
+  int64_t objects = 0;           // the first so many of the chosen
 
   Targets(std::span<const Box> boxes, std::span<const detect::Object> truth,
           const detect::MatchOptions& matching, int count, double share, const Random& random,
           torch::Device device) {
     const std::vector<int32_t> matches = detect::match(boxes, truth, matching);
-    const detect::Sample sample = detect::draw_sample(matches, count, share, random);
+    detect::Sample sample = detect::draw_sample(matches, count, share, random);
     objects = sample.objects;
     torch::Tensor labels = torch::zeros({int64_t(sample.chosen.size())}, torch::kInt64);
     torch::Tensor wanted = torch::empty({objects, 4});
@@ -35,6 +36,7 @@ struct Targets {
     chosen = torch::tensor(sample.chosen, torch::kInt64).to(device);
     classes = labels.to(device);
     codes = wanted.to(device);
+    numbers = std::move(sample.chosen);
   }
 };
 
@@ -79,10 +81,7 @@ DetectionLoss detection_loss(Detector detector, const torch::Tensor& image,
   const Targets box_targets(boxes, objects, {0.5f, 0.5f, false}, options.boxes, 0.25,
                             Random(draws.bits()), device);
   std::vector<Box> drawn;
-  const torch::Tensor chosen = box_targets.chosen.cpu();
-  for (int64_t i = 0; i < chosen.size(0); ++i) {
-    drawn.push_back(boxes[size_t(chosen.data_ptr<int64_t>()[i])]);
-  }
+  for (int64_t number : box_targets.numbers) drawn.push_back(boxes[size_t(number)]);
   const int classes = detector->spec().classes;
   const torch::Tensor outputs =
       at_least_float32(detector->classify(extracted.features, drawn, size));

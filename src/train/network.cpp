@@ -170,9 +170,11 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
                                               const ForwardOptions& options, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
   // In training with joined norms no worker may leave earlier than another: they would wait for its
-  // sums. In inference nothing inside the network is exchanged, and each leaves as it likes.
+  // sums. In inference nothing inside the network is exchanged, and each leaves as it likes. Where
+  // gradients are wanted of a GPU, asking it after every unit would cost more than it saves.
+  const bool waits = x.is_cuda() && torch::GradMode::is_enabled();
   const bool early_exit =
-      options.early_exit.value_or(!is_training()) && !(is_training() && joined_norms_);
+      options.early_exit.value_or(!is_training() && !waits) && !(is_training() && joined_norms_);
   x = units[0]->forward(x);
   if (fuses(block, x, options)) return run_fused_block(block, x, output);
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);

@@ -60,7 +60,8 @@ struct ForwardOptions {
   /// Also return the halting distribution: one more map for every unit.
   bool distribution = false;
   /// Leave a block as soon as every position of every image has halted. The numbers do not change.
-  /// On by default outside of training; in training every unit keeps its norm statistics alive.
+  /// On by default outside of training; in training every unit keeps its norm statistics alive, and
+  /// on a GPU with gradients the question would hold it up.
   std::optional<bool> early_exit = std::nullopt;
 };
 
