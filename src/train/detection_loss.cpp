@@ -52,16 +52,15 @@ Size size_of(const torch::Tensor& maps) {
 
 }  // namespace
 
-DetectionLoss detection_loss(Detector detector, const torch::Tensor& image,
+DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& image,
                              std::span<const detect::Object> objects,
                              const DetectionLossOptions& options, const Random& random) {
   const Size size = size_of(image);
   const torch::Device device = image.device();
-  NetworkOutput extracted = detector->extract(image);
-  const std::vector<Box> anchors = detector->anchors(size_of(extracted.features));
-  const ProposalOutput proposal = detector->score_anchors(extracted.features);
-  const torch::Tensor scores = at_least_float32(proposal.scores);
-  const torch::Tensor codes = at_least_float32(proposal.codes);
+  const Detector& detector = parts.detector();
+  const auto [features, proposal, ponder] = parts.extract(image);
+  const auto& [scores, codes] = proposal;
+  const std::vector<Box> anchors = detector->anchors(size_of(features));
 
   Random draws = random;
   const Targets anchor_targets(anchors, objects, {0.7f, 0.3f, true}, options.anchors, 0.5,
@@ -83,8 +82,7 @@ DetectionLoss detection_loss(Detector detector, const torch::Tensor& image,
   std::vector<Box> drawn;
   for (int64_t number : box_targets.numbers) drawn.push_back(boxes[size_t(number)]);
   const int classes = detector->spec().classes;
-  const torch::Tensor outputs =
-      at_least_float32(detector->classify(extracted.features, drawn, size));
+  const torch::Tensor outputs = at_least_float32(parts.classify(features, drawn, size));
   const torch::Tensor class_loss =
       torch::cross_entropy_loss(outputs.narrow(1, 0, 1 + classes), box_targets.classes);
   const int64_t found = box_targets.objects;
@@ -95,14 +93,12 @@ DetectionLoss detection_loss(Detector detector, const torch::Tensor& image,
                                       .gather(1, of_class.view({found, 1, 1}).expand({found, 1, 4}))
                                       .squeeze(1);
   const torch::Tensor box_loss = code_loss(box_codes, box_targets);
-  const torch::Tensor ponder = ponder_penalty(extracted);
 
   DetectionLoss loss;
   loss.total = score_loss + anchor_loss + class_loss + box_loss;
   if (detector->spec().adaptive()) loss.total = loss.total + options.tau * ponder;
   loss.parts = torch::stack({score_loss.detach(), anchor_loss.detach(), class_loss.detach(),
                              box_loss.detach(), ponder.detach().to(score_loss.scalar_type())});
-  loss.blocks = std::move(extracted.blocks);
   return loss;
 }
 

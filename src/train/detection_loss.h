@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "detect/targets.h"
-#include "train/detector.h"
+#include "train/detector_parts.h"
 
 namespace sact::train {
 
@@ -24,11 +24,10 @@ inline constexpr std::array<const char*, 5> kDetectionLossNames = {"proposal_sco
 struct DetectionLoss {
   torch::Tensor total;  // with gradients
   torch::Tensor parts;  // [5], as kDetectionLossNames; the ponder cost is not yet times tau
-  std::vector<BlockOutput> blocks;  // of the extractor
 };
 
 /// Of one image [1, 3, H, W] with objects in its pixels. `random` draws anchors and boxes.
-DetectionLoss detection_loss(Detector detector, const torch::Tensor& image,
+DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& image,
                              std::span<const detect::Object> objects,
                              const DetectionLossOptions& options, const Random& random);
 

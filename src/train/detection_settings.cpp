@@ -48,6 +48,8 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("precision", s.precision, defines, "fp32 or bf16 (CUDA)");
   visit("seed", s.seed, defines, "seed of weights, order and draws");
   visit("workers", s.workers, runs, "decoding threads; 0: all available");
+  visit("cuda_graph", s.cuda_graph, runs,
+        "on CUDA, record the kernels of a shape once and replay them");
   visit("checkpoint_minutes", s.checkpoint_minutes, runs, "time between checkpoints in an epoch");
   visit("max_corrupt", s.max_corrupt, runs, "share of unreadable images that is tolerated");
   visit("log_every", s.log_every, runs, "steps between looks at whether the loss is finite");

@@ -49,6 +49,7 @@ struct DetectionSettings {
 
   // Running.
   int workers = 0;
+  bool cuda_graph = true;
   double checkpoint_minutes = 10;
   double max_corrupt = 0.01;
   int log_every = 20;

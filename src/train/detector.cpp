@@ -48,13 +48,27 @@ ProposalOutput DetectorImpl::score_anchors(const torch::Tensor& features) {
   return {by_cells(score_(hidden)).view({-1}), by_cells(box_(hidden)).view({-1, 4})};
 }
 
-torch::Tensor DetectorImpl::classify(const torch::Tensor& features, std::span<const Box> boxes,
-                                     Size image) {
-  if (boxes.empty()) return features.new_zeros({0, spec_.outputs()});
+torch::Tensor DetectorImpl::crop(const torch::Tensor& features, std::span<const Box> boxes,
+                                 Size image) {
   std::vector<detect::CropBox> crops;
   for (const Box& box : boxes) crops.push_back(detect::crop_box(box, image));
   const detect::CropSettings settings{spec_.detection->crop, spec_.detection->pool};
-  return boxes_->forward(crop_and_pool(features, crops, settings)).logits;
+  const torch::Tensor pooled = crop_and_pool(features, crops, settings);
+  return pooled.is_cuda() ? pooled.contiguous(torch::MemoryFormat::ChannelsLast) : pooled;
+}
+
+torch::Tensor DetectorImpl::classify(const torch::Tensor& features, std::span<const Box> boxes,
+                                     Size image) {
+  if (boxes.empty()) return features.new_zeros({0, spec_.outputs()});
+  return classify_crops(crop(features, boxes, image));
+}
+
+std::vector<torch::Tensor> DetectorImpl::extractor_parameters() const {
+  std::vector<torch::Tensor> parameters = extractor_->parameters();
+  for (const torch::nn::Conv2d& layer : {conv_, score_, box_}) {
+    for (const torch::Tensor& parameter : layer->parameters()) parameters.push_back(parameter);
+  }
+  return parameters;
 }
 
 std::vector<Box> DetectorImpl::anchors(Size features) const {

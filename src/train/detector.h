@@ -34,11 +34,18 @@ class DetectorImpl : public torch::nn::Module {
   ProposalOutput score_anchors(const torch::Tensor& features);
   /// What the head says of boxes in pixels of an image of that size: [boxes, 1 + 5 * classes].
   torch::Tensor classify(const torch::Tensor& features, std::span<const Box> boxes, Size image);
+  /// Its two steps, for at least one box: what is cropped, and what is said of it.
+  torch::Tensor crop(const torch::Tensor& features, std::span<const Box> boxes, Size image);
+  torch::Tensor classify_crops(const torch::Tensor& crops) { return boxes_->forward(crops).logits; }
 
   std::vector<Box> anchors(Size features) const;
   /// The boxes to look at, without gradients.
   std::vector<Box> propose(const ProposalOutput& output, std::span<const Box> anchors,
                            Size image) const;
+
+  /// Of what extracts features and scores anchors, and of what classifies boxes.
+  std::vector<torch::Tensor> extractor_parameters() const;
+  std::vector<torch::Tensor> box_parameters() const { return boxes_->parameters(); }
 
  private:
   ModelSpec spec_;

@@ -61,6 +61,7 @@ class DetectorTrainer {
   std::unique_ptr<detect::Examples> train_, val_;
   std::unique_ptr<data::CorruptItems> train_corrupt_, val_corrupt_;
   Detector detector_{nullptr};
+  std::unique_ptr<DetectorParts> parts_;
   std::unique_ptr<Sgd> sgd_;
   std::unique_ptr<RunState> state_;
   int64_t steps_per_epoch_ = 0;
@@ -124,6 +125,7 @@ void DetectorTrainer::prepare_detector() {
   }
   detector_->to(device_);
   if (device_.is_cuda()) to_channels_last(*detector_);
+  parts_ = std::make_unique<DetectorParts>(detector_, settings_.cuda_graph);
   sgd_ = std::make_unique<Sgd>(detector_->named_parameters(),
                                SgdOptions{settings_.momentum, settings_.weight_decay,
                                           settings_.decay_norms, settings_.clip_norm});
@@ -143,7 +145,7 @@ void DetectorTrainer::train_step(const std::vector<FedExample>& batch, torch::Te
     DetectionLoss loss;
     {
       Autocast autocast(bf16_);
-      loss = detection_loss(detector_, image, example.objects, options, random_of(example.index));
+      loss = detection_loss(*parts_, image, example.objects, options, random_of(example.index));
     }
     (loss.total / double(batch.size())).backward();
     sums.add_(torch::cat({loss.total.detach().view({1}), loss.parts}).to(torch::kFloat64));

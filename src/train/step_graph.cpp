@@ -3,8 +3,8 @@
 #ifdef SACT_CUDA
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <c10/cuda/CUDAStream.h>
+
+#include "train/recording.h"
 #endif
 
 namespace sact::train {
@@ -17,7 +17,7 @@ constexpr int kStepsBeforeRecording = 3;
 
 class CudaStepGraph : public StepGraph {
  public:
-  explicit CudaStepGraph(torch::Device device) : guard_(own_stream(device)) {}
+  explicit CudaStepGraph(torch::Device device) : stream_(RecordingStream::create(device)) {}
 
   StepResult run(const torch::Tensor& images, const torch::Tensor& labels,
                  const Work& work) override {
@@ -40,12 +40,7 @@ class CudaStepGraph : public StepGraph {
   }
 
  private:
-  static c10::cuda::CUDAStream own_stream(torch::Device device) {
-    torch::cuda::synchronize();  // what was put on the other stream is there before we begin
-    return c10::cuda::getStreamFromPool(false, device.index());
-  }
-
-  c10::cuda::CUDAStreamGuard guard_;
+  std::unique_ptr<RecordingStream> stream_;
   at::cuda::CUDAGraph graph_;
   torch::Tensor images_, labels_;
   StepResult result_;

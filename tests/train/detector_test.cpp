@@ -136,7 +136,8 @@ TEST(DetectionLoss, GradientsEqualFiniteDifferences) {
   const torch::Tensor image = test::random_images(1, 64, 80, 11).to(torch::kFloat64);
   const std::vector<detect::Object> objects = {
       {{5, 6, 30, 40}, 2, false}, {{40, 20, 60, 36}, 0, false}, {{0, 40, 20, 64}, 1, true}};
-  auto loss = [&] { return detection_loss(detector, image, objects, {0.01, 32, 16}, Random(12)); };
+  DetectorParts parts(detector);
+  auto loss = [&] { return detection_loss(parts, image, objects, {0.01, 32, 16}, Random(12)); };
   detector->zero_grad();
   const DetectionLoss at = loss();
   EXPECT_NEAR(at.total.item<double>(),
@@ -164,11 +165,47 @@ TEST(DetectionLoss, GradientsEqualFiniteDifferences) {
 TEST(DetectionLoss, AnImageWithoutObjectsHasNoBoxLoss) {
   const ModelSpec spec = tiny_detector(Halting::kNone);
   Detector detector = make_detector(spec, test::random_weights(spec, 13));
+  DetectorParts parts(detector);
   const DetectionLoss loss =
-      detection_loss(detector, test::random_images(1, 64, 64, 14), {}, {}, Random(15));
+      detection_loss(parts, test::random_images(1, 64, 64, 14), {}, {}, Random(15));
   EXPECT_EQ(loss.parts[1].item<float>(), 0);
   EXPECT_EQ(loss.parts[3].item<float>(), 0);
   EXPECT_TRUE(torch::isfinite(loss.total).item<bool>());
+}
+
+TEST(DetectionLossOnCuda, RecordedPartsHaveTheSameGradients) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
+  for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
+    const ModelSpec spec = tiny_detector(halting);
+    Detector detector = make_detector(spec, test::random_weights(spec, 16));
+    detector->to(torch::Device(torch::kCUDA));
+    DetectorParts recorded(detector, /*record=*/true), plain(detector);
+    const std::vector<detect::Object> objects = {{{5, 6, 30, 40}, 2, false},
+                                                 {{40, 20, 60, 36}, 0, false}};
+    auto gradient = [&](DetectorParts& parts, uint64_t step) {
+      detector->zero_grad();
+      for (uint64_t picture : {3 * step, 3 * step + 1, 3 * step + 2}) {  // gradients add up
+        const auto image = test::random_images(1, picture % 3 ? 64 : 80, 80, picture);
+        detection_loss(parts, image.to(torch::kCUDA), objects, {0.01, 32, 16}, Random(picture))
+            .total.backward();
+      }
+      std::vector<torch::Tensor> all;
+      for (const torch::Tensor& parameter : detector->parameters()) {
+        all.push_back(parameter.grad().flatten().clone());
+      }
+      return torch::cat(all);
+    };
+    for (uint64_t step = 0; step < 4; ++step) {
+      const torch::Tensor expected = gradient(plain, step);
+      const torch::Tensor found = gradient(recorded, step);
+      EXPECT_GT(expected.norm().item<double>(), 0);
+      EXPECT_LT(((found - expected).norm() / expected.norm()).item<double>(), 1e-4) << step;
+      torch::NoGradGuard no_grad;  // what was recorded must see new weights
+      for (torch::Tensor& parameter : detector->parameters()) {
+        parameter.sub_(parameter.grad(), 0.01);
+      }
+    }
+  }
 }
 
 }  // namespace
