@@ -31,6 +31,7 @@ Options options_of(const TrainRequest& request, const Read& read) {
 
 TrainDetectorOutcome train_detector_request(const TrainRequest& request) {
   use_full_precision();
+  keep_freed_memory();
   const DetectorTrainResult result =
       train_detector(options_of<DetectorTrainOptions>(request, detection_settings_from_json));
   return {result.first,   result.finished, result.epochs,  result.steps,
@@ -38,6 +39,7 @@ TrainDetectorOutcome train_detector_request(const TrainRequest& request) {
 }
 
 TrainOutcome train_request(const TrainRequest& request) {
+  keep_freed_memory();
   const TrainResult result = train(options_of<TrainOptions>(request, settings_from_json));
   return {result.first,   result.finished,      result.epochs,        result.steps,
           result.seconds, result.last.accuracy, result.best_accuracy, result.last.flops.mean};
