@@ -76,7 +76,9 @@ Session::Needs Session::needs() const {
     needs.stream = std::max({needs.stream, before * row_stride(in, 4), rows * row_stride(out, 4)});
     needs.operand = std::max({needs.operand, before * operand_stride(std::max(in, width)),
                               rows * operand_stride(std::max(out, width))});
-    needs.chunk = std::max(needs.chunk, chunk_rows(out * 4) * row_stride(out, 4));
+    for (const int channels : {in, out}) {
+      needs.chunk = std::max(needs.chunk, chunk_rows(channels * 4) * row_stride(channels, 4));
+    }
     needs.channels = std::max<int64_t>(needs.channels, std::max(in, out));
   }
   return needs;

@@ -62,7 +62,9 @@ class Session : public Runner, private LayerTeam {
   void fill_padded(int thread, const float* planes);
   void enter_features(int thread, const float* features);
   void run_block(int thread, int block, Results results);
-  void run_first_unit(int thread, int block);
+  void enter_block(int thread, int block);
+  void run_first_bottleneck(int thread, int block);
+  void run_first_basic(int thread, int block);
   void run_bottleneck(int thread, int block, int number);
   void run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1, Split split);
   void run_conv2_and_conv3(int thread, int block, const Unit& unit, kernels::RowProduct conv2,
@@ -86,6 +88,8 @@ class Session : public Runner, private LayerTeam {
   // Products.
   kernels::RowProduct window_product(const Layer& layer, int block, const void* input,
                                      const RowList& rows) const;
+  kernels::RowProduct shortcut_product(const Unit& unit, int block) const;
+  void normalise_centres(const Unit& unit, int block, Share rows, void* output) const;
   /// Takes a product as the residual of a unit.
   void set_residual(kernels::RowProduct& call, int block, int number) const;
   void log_profile(int count, Size size) const;

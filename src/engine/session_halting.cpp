@@ -167,17 +167,18 @@ void Session::halt(int thread, int block, int number, Results results) {
     rows_.keep(row, state.active);
     if (!state.active) scratch.halting[halting++] = row;
   }
-  for (int i = 0; i < halting; ++i) finish_position(block, scratch.halting[i], results);
-  if (!unit.score) return;
   // Their states stay in the sums over positions.
   const int channels = plan_->spec.block_channels(block);
   for_each_image_part(
       grid, channels, scratch.halting, halting, [&](int image, const int32_t* rows, int count) {
+        for (int i = 0; i < count; ++i) finish_position(block, rows[i], results);
+        if (!unit.score) return;
         std::fill_n(scratch.sums, channels, 0.0f);
         plan_->table.sum({count, stream_, row_stride(channels, 4), rows, channels, scratch.sums});
         double* sums = scratch.halted + int64_t(image) * channels;
         for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
       });
+  if (!unit.score) return;
   team_->meet();
   if (thread == 0) rows_.update();
   team_->meet();

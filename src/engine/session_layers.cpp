@@ -3,9 +3,61 @@
 
 namespace sact::engine {
 
+/// From here on `stream_` is the block's and `next_stream_` what entered it; every position is
+/// active. The threads have left the layers before.
+void Session::enter_block(int thread, int block) {
+  if (thread == 0) {
+    std::swap(stream_, next_stream_);
+    rows_.start(geometry_->blocks[size_t(block)].grid);
+  }
+  team_->meet();
+  if (plan_->spec.adaptive()) start_halting(thread, block);
+}
+
 /// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
 /// a convolution.
-void Session::run_first_unit(int thread, int block) {
+void Session::run_first_bottleneck(int thread, int block) {
+  const Unit& unit = plan_->blocks[size_t(block)][0];
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
+  const int width = plan_->spec.block_width(block);
+  if (thread == 0) {
+    clear_row(hidden_, b.before.zero_row(), operand_stride(width), operand_size());
+  }
+  kernels::RowProduct conv1 = product_of(unit.conv1);
+  conv1.rows = b.before.rows();
+  conv1.input_stride = operand_stride(unit.conv1.weights.depth);
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.relu = true;
+  run_conv1(thread, unit, conv1, split_of(conv1.rows, unit.conv1));
+  team_->meet();
+
+  enter_block(thread, block);
+  kernels::RowProduct conv2 = product_of(unit.conv2);
+  conv2.rows = b.grid.rows();
+  conv2.input = hidden_;
+  conv2.input_stride = operand_stride(width);
+  conv2.input_rows = b.entry.data();
+  conv2.list = rows_.active().data();
+  conv2.zero_row = b.before.zero_row();
+  conv2.output_stride = operand_stride(width);
+  conv2.relu = true;
+  kernels::RowProduct conv3 = product_of(*unit.conv3);
+  conv3.rows = conv2.rows;
+  conv3.input_stride = operand_stride(width);
+  conv3.output = stream_;
+  conv3.output_stride = row_stride(plan_->spec.block_channels(block), 4);
+  conv3.output_rows = rows_.active().data();
+  conv3.add = true;  // to the shortcut
+  run_conv2_and_conv3(thread, block, unit, conv2, conv3, split_of(conv2.rows, unit.conv2));
+  team_->meet();
+  if (thread == 0) {  // from now on it has the rows of this grid
+    clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
+  }
+}
+
+/// The same with two 3x3 convolutions.
+void Session::run_first_basic(int thread, int block) {
   const ModelSpec& spec = plan_->spec;
   const Unit& unit = plan_->blocks[size_t(block)][0];
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
@@ -15,28 +67,26 @@ void Session::run_first_unit(int thread, int block) {
             offset(preactivated_, share.first * operand_stride(in), operand_size()));
   if (thread == 0) {
     clear_row(preactivated_, b.before.zero_row(), operand_stride(in), operand_size());
-    const Grid& hidden = unit.conv3 ? b.before : b.grid;
-    clear_row(hidden_, hidden.zero_row(), operand_stride(width), operand_size());
+    clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
   }
   team_->meet();
 
+  enter_block(thread, block);
   kernels::RowProduct shortcut = product_of(*unit.shortcut);
   shortcut.rows = b.grid.rows();
   shortcut.input = preactivated_;
   shortcut.input_stride = operand_stride(in);
   shortcut.list = b.entry_centres.data();
-  shortcut.output = next_stream_;
+  shortcut.output = stream_;
   shortcut.output_stride = row_stride(spec.block_channels(block), 4);
   multiply(thread, *unit.shortcut, shortcut, true);
 
   kernels::RowProduct conv1 = product_of(unit.conv1);
-  conv1.rows = unit.conv3 ? b.before.rows() : b.grid.rows();
+  conv1.rows = b.grid.rows();
   conv1.input = preactivated_;
   conv1.input_stride = operand_stride(in);
-  if (!unit.conv3) {
-    conv1.input_rows = b.entry.data();
-    conv1.zero_row = b.before.zero_row();
-  }
+  conv1.input_rows = b.entry.data();
+  conv1.zero_row = b.before.zero_row();
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.relu = true;
@@ -47,25 +97,14 @@ void Session::run_first_unit(int thread, int block) {
   conv2.rows = b.grid.rows();
   conv2.input = hidden_;
   conv2.input_stride = operand_stride(width);
-  conv2.input_rows = unit.conv3 ? b.entry.data() : b.neighbours.data();
-  conv2.zero_row = unit.conv3 ? b.before.zero_row() : b.grid.zero_row();
-  conv2.output = unit.conv3 ? narrow_ : next_stream_;
-  conv2.output_stride = unit.conv3 ? operand_stride(width) : shortcut.output_stride;
-  conv2.relu = unit.conv3.has_value();
-  conv2.add = !unit.conv3;
-  multiply(thread, unit.conv2, conv2, !unit.conv3);
+  conv2.input_rows = b.neighbours.data();
+  conv2.zero_row = b.grid.zero_row();
+  conv2.output = stream_;
+  conv2.output_stride = shortcut.output_stride;
+  conv2.add = true;
+  multiply(thread, unit.conv2, conv2, true);
   team_->meet();
-  if (unit.conv3) {
-    kernels::RowProduct conv3 = product_of(*unit.conv3);
-    conv3.rows = b.grid.rows();
-    conv3.input = narrow_;
-    conv3.input_stride = operand_stride(width);
-    conv3.output = next_stream_;
-    conv3.output_stride = shortcut.output_stride;
-    conv3.add = true;
-    multiply(thread, *unit.conv3, conv3, true);
-    team_->meet();
-  }
+  if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
 
 void Session::set_residual(kernels::RowProduct& call, int block, int number) const {
@@ -129,39 +168,67 @@ void Session::run_bottleneck(int thread, int block, int number) {
   run_conv2_and_conv3(thread, block, unit, conv2, conv3, split2);
 }
 
-/// The norm and the first convolution of a bottleneck unit.
+/// The norm and the first convolution of a bottleneck unit, for the rows that `conv1` writes.
 void Session::run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1, Split split) {
   const int channels = unit.conv1.weights.depth;
-  const int32_t* rows = conv1.output_rows;
+  const int32_t* rows = conv1.output_rows;  // null: all
+  const auto normalise_part = [&](Share part, void* to) {
+    normalise(unit.norm1, rows ? stream_ : stream_ + part.first * row_stride(channels, 4),
+              rows ? rows + part.first : nullptr, part.count(), to);
+  };
   const Share share = share_of(conv1.rows, thread);
   if (split.column_parts > 1) {  // each needs the rows of all
-    normalise(unit.norm1, stream_, rows + share.first, share.count(),
-              offset(preactivated_, share.first * conv1.input_stride, operand_size()));
+    normalise_part(share, offset(preactivated_, share.first * conv1.input_stride, operand_size()));
     team_->meet();
     conv1.input = preactivated_;
     multiply(thread, unit.conv1, conv1, false);
     return;
   }
   note(thread, unit.conv1.index, conv1.rows, split, kernels::kOneTap);
-  conv1.input = scratch_[size_t(thread)].normalised;
   for_each_chunk(share, chunk_rows(channels * 4), [&](Share chunk) {
     {
       const Timer timer(*this, thread, unit.conv1.index);
-      normalise(unit.norm1, stream_, rows + chunk.first, chunk.count(),
-                scratch_[size_t(thread)].normalised);
+      normalise_part(chunk, scratch_[size_t(thread)].normalised);
     }
-    kernels::RowProduct call = conv1;
-    call.rows = chunk.count();
-    call.output_rows = rows + chunk.first;
+    kernels::RowProduct call =
+        rows_of(conv1, chunk.first, chunk.last, operand_size(), operand_size());
+    call.input = scratch_[size_t(thread)].normalised;
     multiply_alone(thread, unit.conv1, call, false);
   });
 }
 
+/// What the first unit of a block is added to: a convolution of what entered the block, where its
+/// windows have their centres.
+kernels::RowProduct Session::shortcut_product(const Unit& unit, int block) const {
+  kernels::RowProduct call = product_of(*unit.shortcut);
+  call.rows = geometry_->blocks[size_t(block)].grid.rows();
+  call.input_stride = operand_stride(unit.shortcut->weights.depth);
+  call.output = stream_;
+  call.output_stride = row_stride(unit.shortcut->weights.columns, 4);
+  return call;
+}
+
+/// Its input, for some of the rows.
+void Session::normalise_centres(const Unit& unit, int block, Share rows, void* output) const {
+  const RowList& centres = geometry_->blocks[size_t(block)].entry_centres;
+  normalise(unit.norm1, next_stream_, centres.data() + rows.first, rows.count(), output);
+}
+
+/// The rest of a bottleneck unit, its shortcut if it has one, and what its rows add to the scores.
 void Session::run_conv2_and_conv3(int thread, int block, const Unit& unit,
                                   kernels::RowProduct conv2, kernels::RowProduct conv3,
                                   Split split) {
   const Share share = share_of(conv2.rows, thread);
+  kernels::RowProduct shortcut;
+  if (unit.shortcut) shortcut = shortcut_product(unit, block);
   if (split.column_parts > 1) {
+    if (unit.shortcut) {  // each needs the rows of all
+      normalise_centres(unit, block, share,
+                        offset(preactivated_, share.first * shortcut.input_stride, operand_size()));
+      team_->meet();
+      shortcut.input = preactivated_;
+      multiply(thread, *unit.shortcut, shortcut, true);
+    }
     conv2.output = narrow_;
     multiply(thread, unit.conv2, conv2, false);
     team_->meet();
@@ -171,16 +238,27 @@ void Session::run_conv2_and_conv3(int thread, int block, const Unit& unit,
     if (unit.score) add_to_scores(thread, block, *unit.score, share);
     return;
   }
+  const Scratch& scratch = scratch_[size_t(thread)];
   note(thread, unit.conv2.index, conv2.rows, split, kernels::tap_choice(conv2, plan_->type));
   note(thread, unit.conv3->index, conv3.rows, split, kernels::kOneTap);
-  conv2.output = scratch_[size_t(thread)].narrow;
-  conv3.input = scratch_[size_t(thread)].narrow;
+  if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split, kernels::kOneTap);
+  conv2.output = scratch.narrow;
+  conv3.input = scratch.narrow;
   for_each_chunk(share, chunk_rows(unit.conv3->weights.columns * 4), [&](Share chunk) {
     kernels::RowProduct call2 = conv2, call3 = conv3;
     call2.rows = call3.rows = chunk.count();
     call2.list += chunk.first;
     call3.output_rows += chunk.first;
     multiply_alone(thread, unit.conv2, call2, false);
+    if (unit.shortcut) {
+      {
+        const Timer timer(*this, thread, unit.shortcut->index);
+        normalise_centres(unit, block, chunk, scratch.normalised);
+      }
+      kernels::RowProduct call = rows_of(shortcut, chunk.first, chunk.last, operand_size(), 4);
+      call.input = scratch.normalised;
+      multiply_alone(thread, *unit.shortcut, call, true);
+    }
     multiply_alone(thread, *unit.conv3, call3, true);
     if (unit.score) add_to_scores(thread, block, *unit.score, chunk);
   });
@@ -216,31 +294,15 @@ void Session::run_basic(int thread, int block, int number) {
 void Session::run_block(int thread, int block, Results results) {
   const ModelSpec& spec = plan_->spec;
   const auto& units = plan_->blocks[size_t(block)];
-  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int last = int(units.size()) - 1;
-  const bool adaptive = spec.adaptive();
-  run_first_unit(thread, block);
-  if (thread == 0) {
-    std::swap(stream_, next_stream_);
-    rows_.start(grid);
-    clear_row(hidden_, grid.zero_row(), operand_stride(spec.block_width(block)), operand_size());
-  }
-  team_->meet();
+  const bool adaptive = spec.adaptive(), bottleneck = spec.unit == UnitKind::kBottleneck;
+  bottleneck ? run_first_bottleneck(thread, block) : run_first_basic(thread, block);
   if (adaptive) {
-    start_halting(thread, block);
-    team_->meet();
-    if (units[0].score) {
-      add_to_scores(thread, block, *units[0].score, share_of(grid.rows(), thread));
-    }
     halt(thread, block, 0, results);
     if (!units[0].score) team_->meet();
   }
   for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
-    if (spec.unit == UnitKind::kBottleneck) {
-      run_bottleneck(thread, block, number);
-    } else {
-      run_basic(thread, block, number);
-    }
+    bottleneck ? run_bottleneck(thread, block, number) : run_basic(thread, block, number);
     if (adaptive) halt(thread, block, number, results);
     if (!units[size_t(number)].score) team_->meet();
   }
