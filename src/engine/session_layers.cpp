@@ -51,7 +51,9 @@ void Session::run_first_bottleneck(int thread, int block) {
   conv3.add = true;  // to the shortcut
   run_conv2_and_conv3(thread, block, unit, conv2, conv3, split_of(conv2.rows, unit.conv2));
   team_->meet();
-  if (thread == 0) {  // from now on it has the rows of this grid
+  // From now on it has the rows of this grid. Where no unit follows, others may be in the next
+  // block.
+  if (thread == 0 && plan_->blocks[size_t(block)].size() > 1) {
     clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
   }
 }
