@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# How fast detectors run on the CPU engine: the extractor at 600x1000 with active sets of given
+# density and as trained, and where the time of a whole image goes. Writes JSON files into a folder.
+#
+#   bench/detection.sh OUT [DETECTOR PHOTOS]...
+#
+# SACT is the program (build/sact), THREADS the number of threads (2), ROUNDS how often everything
+# takes its turn (15). Keep the machine free of other work.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=${1:?"usage: bench/detection.sh OUT [DETECTOR PHOTOS]..."}
+shift
+sact=${SACT:-build/sact} threads=${THREADS:-2} rounds=${ROUNDS:-15}
+mkdir -p "$out"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+bench() {  # NAME ARGUMENTS...
+  local name=$1
+  shift
+  "$sact" bench "$@" --size 600x1000 --threads "$threads" --json >"$out/$name.json"
+  printf '%s\n' "$name"
+  python3 bench/show_rows.py "$out/$name.json"
+}
+
+# The paper's extractor, ResNet-101, with fresh weights.
+"$sact" new --depth 101 --classes 80 --halting sact --detect --out "$work/r101.safetensors" >/dev/null
+bench density-resnet101 "$work/r101.safetensors" --density 0.25,0.5,0.75,1 --rounds "$rounds"
+
+# Trained ones, as they halt on photographs.
+while (($# >= 2)); do
+  name=$(basename "$1" .safetensors)
+  bench "density-$name" "$1" --density 0.25,0.5,0.75,1 --rounds "$rounds"
+  bench "trained-$name" "$1" "$2" --rounds $(((rounds + 4) / 5))
+  "$sact" detect "$1" "$2" --no-pictures --threads "$threads" --json >"$work/detect.json"
+  python3 - "$work/detect.json" "$out/stages-$name.json" <<'PYTHON'
+import json, sys
+results = json.load(open(sys.argv[1]))
+kept = {k: v for k, v in results.items() if not isinstance(v, list)}
+json.dump(kept, open(sys.argv[2], "w"), indent=2)
+print(json.dumps(kept))
+PYTHON
+  shift 2
+done
