@@ -30,7 +30,7 @@ int run(const TrainingOptions& options) {
                 {"best_accuracy", outcome.best_accuracy},
                 {"flops", outcome.flops}});
   } else if (outcome.finished) {
-    print(fmt::format("finished {} epochs in {}: best accuracy {:.2f} %", outcome.epochs,
+    print(fmt::format("finished {} in {}: best accuracy {:.2f} %", counted(outcome.epochs, "epoch"),
                       format_duration(outcome.seconds), 100 * outcome.best_accuracy));
     print(fmt::format(
         "look at {0}/summary.html; next: sact eval {0}/best.safetensors --data DATA, or "
