@@ -2,12 +2,9 @@
 
 #include <cstring>
 #include <span>
-#include <vector>
 
-#include "base/error.h"
 #include "base/program.h"
-#include "io/mat_check.h"
-#include "io/mat_matio.h"
+#include "io/mat_damage.h"
 
 namespace sact::io {
 namespace {
@@ -22,14 +19,15 @@ Map map_of(std::span<const std::byte> bytes) {
   return map;
 }
 
-/// By sact_mat_reader, which a damaged file may crash.
-Map read_apart(const std::filesystem::path& path, const std::string& variable) {
+}  // namespace
+
+Map read_mat(const std::filesystem::path& path, const std::string& variable) {
   constexpr size_t kMaxBytes = 500'000'000;  // more than a matrix of the largest size
   const std::filesystem::path reader = part_of_program("sact_mat_reader");
   if (reader.empty()) {
     fail(
-        "{}: cannot be read, because sact_mat_reader is not beside this program; install sact "
-        "again",
+        "{}: cannot be read, because sact_mat_reader is not beside this program; build it with "
+        "-DSACT_MAT=ON",
         path.string());
   }
   const Finished finished = run_program(reader, {path.string(), variable}, kMaxBytes);
@@ -37,13 +35,6 @@ Map read_apart(const std::filesystem::path& path, const std::string& variable) {
   if (finished.status != 3) fail_for_mat_damage(path);
   throw Error(
       std::string(reinterpret_cast<const char*>(finished.output.data()), finished.output.size()));
-}
-
-}  // namespace
-
-Map read_mat(const std::filesystem::path& path, const std::string& variable) {
-  return checked_mat_version(path) == MatVersion::kMat73 ? read_apart(path, variable)
-                                                         : read_mat_by_matio(path, variable);
 }
 
 }  // namespace sact::io

@@ -1,4 +1,5 @@
-// Matrices of MATLAB files, by matio.
+// Matrices of MATLAB files. They are read by a program of their own, sact_mat_reader, because
+// matio and HDF5 crash on some damaged files, never end on others, and take memory without bound.
 #pragma once
 
 #include <filesystem>

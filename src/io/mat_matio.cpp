@@ -3,11 +3,10 @@
 #include <matio.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
-#include "base/error.h"
 #include "io/mat_check.h"
+#include "io/mat_damage.h"
 
 namespace sact::io {
 namespace {
@@ -26,8 +25,7 @@ using Variable = std::unique_ptr<matvar_t, FreeVariable>;
 
 /// matio would print what it finds wrong; here it becomes one line of ours.
 void silence_matio() {
-  static std::once_flag once;
-  std::call_once(once, [] { Mat_LogInitFunc("sact", [](int, char*) {}); });
+  Mat_LogInitFunc("sact", [](int, char*) {});
 }
 
 std::string names_in(mat_t* file) {
@@ -115,6 +113,7 @@ std::optional<Map> map_of(const matvar_t& variable) {
 }  // namespace
 
 Map read_mat_by_matio(const std::filesystem::path& path, const std::string& variable) {
+  check_mat(path);
   silence_matio();
   const File file(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
   if (!file) fail_for_mat_damage(path);

@@ -1,4 +1,4 @@
-// Reading a matrix by matio, once the file has been checked.
+// Reading a matrix by matio.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace sact::io {
 
-/// As read_mat(), in this process, for a file that checked_mat_version() has seen.
+/// As read_mat(), in this process, which a damaged file may crash.
 Map read_mat_by_matio(const std::filesystem::path& path, const std::string& variable);
 
 }  // namespace sact::io

@@ -1,6 +1,7 @@
-// sact_mat_reader FILE VARIABLE: reads a matrix of a MATLAB 7.3 file for read_mat(). HDF5 crashes
-// on some damaged files and never ends on others; here that ends this program and no other. Prints
-// height and width as two ints and then the numbers row by row, or ends with 3 and prints why not.
+// sact_mat_reader FILE VARIABLE: reads a matrix of a MATLAB file for read_mat(). What a damaged
+// file does to matio and HDF5 ends this program and no other. Prints height and width as two ints
+// and then the numbers row by row, or ends with 3 and prints why not.
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -29,10 +30,11 @@ void limit_memory(uint64_t more) {
 
 void set_limits() {
   constexpr unsigned kSeconds = 60;
-  constexpr uint64_t kBytes = uint64_t(4) << 30;  // of a matrix of 100 million numbers, thrice
+  constexpr uint64_t kBytes = uint64_t(3) << 30;  // 100 million numbers, read, unpacked and copied
   const rlimit none{};
   ::setrlimit(RLIMIT_CORE, &none);
   limit_memory(kBytes);
+  ::signal(SIGALRM, SIG_DFL);  // a program may start with signals ignored
   ::alarm(kSeconds);
 }
 

@@ -156,6 +156,26 @@ TEST_F(CliSaliency, BadFixationFilesGetOneLine) {
   expect_error(center(), "A/2.jpg: has no fixation map");
 }
 
+TEST_F(CliSaliency, MatlabFilesNeedTheProgramThatReadsThem) {
+  const auto center_by = [&](const std::string& program) {
+    return Running({.program = directory_ / program,
+                    .arguments = {"saliency", "center", "--data", "cat", "--json"},
+                    .directory = directory_.path()})
+        .wait();
+  };
+  std::filesystem::create_directories(directory_ / "bin");
+  std::filesystem::create_directories(directory_ / "lib/sact");
+  std::filesystem::copy(SACT_PROGRAM, directory_ / "bin/sact");
+  expect_error(center_by("bin/sact"), ".mat: cannot be read, because sact_mat_reader is not");
+  std::filesystem::copy(std::filesystem::path(SACT_PROGRAM).replace_filename("sact_mat_reader"),
+                        directory_ / "lib/sact/sact_mat_reader");
+  const Finished installed = center_by("bin/sact");
+  EXPECT_EQ(installed.status, 0) << installed.err;
+  std::filesystem::permissions(directory_ / "lib/sact/sact_mat_reader",
+                               std::filesystem::perms::owner_read);
+  expect_error(center_by("bin/sact"), "sact_mat_reader: cannot be run: Permission denied");
+}
+
 TEST_F(CliSaliency, OtherMistakesGetOneLine) {
   make_model("plain", "none");
   expect_error(eval({}, "plain"), "halting 'none'");
