@@ -265,6 +265,7 @@ void add_scoring_options(CLI::App& command, ScoringOptions& options, const std::
   add_center_options(command, options.center);
   add_density_option(command, options.score.density_sigma);
   command.add_option("--seed", options.score.seed, "Of AUC-Borji, shuffled AUC and --jitter")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->capture_default_str();
   command.add_flag("--jitter", options.score.jitter,
                    "Part equal values of a map by a little chance for AUC-Judd");

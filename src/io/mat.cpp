@@ -21,9 +21,13 @@ Map map_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+std::filesystem::path mat_reader() {
+  return part_of_program("sact_mat_reader");
+}
+
 Map read_mat(const std::filesystem::path& path, const std::string& variable) {
   constexpr size_t kMaxBytes = 500'000'000;  // more than a matrix of the largest size
-  const std::filesystem::path reader = part_of_program("sact_mat_reader");
+  const std::filesystem::path reader = mat_reader();
   if (reader.empty()) {
     fail(
         "{}: cannot be read, because sact_mat_reader is not beside this program; build it with "

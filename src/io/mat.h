@@ -9,6 +9,9 @@
 
 namespace sact::io {
 
+/// The program that reads them; empty where it was not built or installed with this one.
+std::filesystem::path mat_reader();
+
 /// Reads the real two-dimensional variable of that name, whatever its number type, from a MATLAB 5
 /// or 7.3 file. Throws sact::Error for another kind of file or variable, for a damaged file as far
 /// as its format lets one see that (compressed numbers have a checksum), and for a matrix of more

@@ -217,6 +217,7 @@ TEST_F(CliSaliency, OtherMistakesGetOneLine) {
   expect_error(run({"saliency"}), "subcommand", 2);
   expect_error(eval({"--blur", "nan"}), "not a number from 0 to 1000", 2);
   expect_error(eval({"--center-weight", "nan"}), "not a number", 2);
+  expect_error(eval({"--seed", "-1"}), "--seed", 2);
   expect_error(eval({"--csv", "none/t.csv"}), "none");
 }
 
