@@ -3,9 +3,12 @@ include(CMakePackageConfigHelpers)
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/sact)
 install(TARGETS sact_program)
+# Where the program looks for them, whatever this system calls its library directory.
 if(SACT_TRAIN)
-  # Where the program looks for it, whatever this system calls its library directory.
   install(TARGETS sact_torch LIBRARY DESTINATION lib/sact)
+endif()
+if(SACT_MAT)
+  install(TARGETS sact_mat_reader RUNTIME DESTINATION lib/sact)
 endif()
 install(TARGETS sact_library EXPORT sact)
 install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "cli/command.h"
 #include "cli/torch_plugin.h"
+#include "io/mat.h"
 
 namespace sact::cli {
 namespace {
@@ -100,6 +101,13 @@ Check check_engine() {
   }
 }
 
+Check check_matlab() {
+  return {
+      "MATLAB files",
+      io::mat_reader().empty() ? "not in this build (sact_mat_reader)" : "read by sact saliency",
+      {}};
+}
+
 void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
   const train::TorchPlugin* plugin = find_torch_plugin();
   if (!plugin) {
@@ -123,7 +131,8 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
 
 int run(const CommonOptions& options) {
   std::vector<Check> checks = {check_processor(),  check_threads(), check_memory(),
-                               check_huge_pages(), check_disk(),    check_engine()};
+                               check_huge_pages(), check_disk(),    check_engine(),
+                               check_matlab()};
   check_torch(options, checks);
   int hints = 0;
   io::Json rows = io::Json::array();

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/interrupt.h"
@@ -28,7 +29,7 @@ struct ScoringOptions {
 
 struct EvalOptions {
   ScoringOptions scoring;
-  std::string model, size = "180x320";
+  std::string model, size;
   BackendOptions backend;
   std::vector<double> blurs = {1, 2, 3, 5, 7, 10, 15, 20};
   std::vector<double> weights = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5};
@@ -82,7 +83,7 @@ saliency::Split needed_images(const ScoringOptions& options, bool with_search) {
 }
 
 int run_center(const ScoringOptions& options) {
-  const Clock clock;
+  Stopwatch watch;
   check_outputs(options);
   const saliency::Work work = interruptible_work(options.common);
   const Center center(options.center);
@@ -92,15 +93,16 @@ int run_center(const ScoringOptions& options) {
   const saliency::MapOf map = [&](size_t i) { return center.at(fixations[i].size); };
   result.scores = saliency::score({map}, fixations, options.score, work).front();
   write_outputs(options, result);
+  const double seconds = watch.lap() / 1000;
   if (options.common.json) {
     io::Json json = saliency_json(result);
-    json["seconds"] = clock.seconds();
+    json["seconds"] = seconds;
     print_json(json);
     return 0;
   }
   print_table(options, result);
   print(fmt::format("{} in {}", counted(int64_t(result.items.size()), "image"),
-                    format_duration(clock.seconds())));
+                    format_duration(seconds)));
   return 0;
 }
 
@@ -197,16 +199,16 @@ void print_settings(const Found& found) {
 }
 
 int run_eval(const EvalOptions& options) {
-  const Clock clock;
+  Stopwatch watch;
   const ScoringOptions& scoring = options.scoring;
-  const Size size = parse_size(options.size);
   const Backend backend = chosen_backend(options.backend, scoring.common);
   check_outputs(scoring);
   const Center center(scoring.center);
   const ModelFile model(options.model);
-  expect_classifier(model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   saliency::check_halting(model.spec(), options.model);
+  const Size size =
+      options.size.empty() ? saliency::usual_size(model.spec()) : parse_size(options.size);
   const saliency::Work work = interruptible_work(scoring.common);
 
   // Every file is looked at before the network runs, so that a bad one is found at once.
@@ -222,7 +224,7 @@ int run_eval(const EvalOptions& options) {
   const SaliencyResult result =
       scored(split, fixations, ponder.maps, center, found.settings, scoring.score, work);
   write_outputs(scoring, result);
-  const double share = ponder.flops / ponder.dense_flops;
+  const double share = ponder.flops / ponder.dense_flops, seconds = watch.lap() / 1000;
   if (scoring.common.json) {
     io::Json json = saliency_json(result);
     json["model"] = model.name();
@@ -231,14 +233,14 @@ int run_eval(const EvalOptions& options) {
     json["center_weight"] = found.settings.center_weight;
     json["search"] = search_json(found);
     json["dense_share"] = share;
-    json["seconds"] = clock.seconds();
+    json["seconds"] = seconds;
     print_json(json);
     return 0;
   }
   print_table(scoring, result);
   print_settings(found);
   print(fmt::format("{} in {}, with {:.1f} % of the dense network's work",
-                    counted(int64_t(split.items.size()), "image"), format_duration(clock.seconds()),
+                    counted(int64_t(split.items.size()), "image"), format_duration(seconds),
                     100 * share));
   return 0;
 }
@@ -263,6 +265,7 @@ void add_scoring_options(CLI::App& command, ScoringOptions& options, const std::
   add_center_options(command, options.center);
   add_density_option(command, options.score.density_sigma);
   command.add_option("--seed", options.score.seed, "Of AUC-Borji, shuffled AUC and --jitter")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->capture_default_str();
   command.add_flag("--jitter", options.score.jitter,
                    "Part equal values of a map by a little chance for AUC-Judd");
@@ -290,9 +293,11 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
       parent.add_subcommand("eval", "How well a network's ponder cost maps do, over a data set");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
   add_scoring_options(*command, options->scoring, "second");
-  command->add_option("--size", options->size, "Size at which the network sees images")
-      ->type_name("HxW")
-      ->capture_default_str();
+  command
+      ->add_option("--size", options->size,
+                   "Size at which the network sees images (default: 180x320; 360x640 for a "
+                   "detector)")
+      ->type_name("HxW");
   command
       ->add_option("--blur", options->blurs,
                    "Standard deviations of the blur to choose from, in positions of the map; "

@@ -3,12 +3,16 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/progress.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/backend.h"
-#include "cli/inputs.h"
+#include "cli/image_loop.h"
 #include "cli/saliency_options.h"
 #include "cli/saliency_report.h"
+#include "model/detection.h"
+#include "model/flops.h"
 #include "model/preprocess.h"
 #include "saliency/dataset.h"
 #include "saliency/evaluate.h"
@@ -25,45 +29,44 @@ struct MapOptions {
   std::string model, fixations, variable = "fixLocs", out = "saliency-maps";
   BackendOptions backend;
   std::vector<std::string> images;
-  int side = 180;
+  int side = 0;  // 0: the usual one
   double temperature = 0.2, density_sigma = 0;
 };
 
 /// One image: where it comes from and where its picture goes.
 struct Job {
+  Input input;
   saliency::Item item;  // without fixations where they are not shown
   fs::path out;
-  std::string error;  // not empty: why there is nothing to draw
 };
 
 /// The fixation map of each image: the file that was given, or one below the folder, at the same
 /// place and with the same name as the image has below what was given.
-void find_fixations(std::vector<Job>& jobs, const std::vector<Input>& inputs,
-                    const fs::path& fixations) {
+void find_fixations(std::vector<Job>& jobs, const fs::path& fixations) {
   std::error_code ignored;
   const bool is_folder = fs::is_directory(fixations, ignored);
   std::vector<saliency::Item> found;
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    if (!jobs[i].error.empty()) continue;
+  for (Job& job : jobs) {
+    if (!job.input.error.empty()) continue;
     try {
-      jobs[i].item.fixations = is_folder ? saliency::find_fixation_map(
-                                               jobs[i].item.image, fixations / inputs[i].relative)
-                                         : fixations;
-      found.push_back(jobs[i].item);
+      job.item.fixations =
+          is_folder ? saliency::find_fixation_map(job.item.image, fixations / job.input.relative)
+                    : fixations;
+      found.push_back(job.item);
     } catch (const Error& error) {
-      jobs[i].error = error.what();
+      job.input.error = error.what();
     }
   }
   saliency::check_own_fixation_maps(found);
 }
 
 /// No picture may be written over a file that is read.
-void check_inputs_stay(const std::vector<Job>& jobs) {
+void check_files_stay(const std::vector<Job>& jobs) {
   std::set<fs::path> written;
   for (const Job& job : jobs) written.insert(fs::weakly_canonical(job.out));
   for (const Job& job : jobs) {
     for (const fs::path& path : {job.item.image, job.item.fixations}) {
-      if (!path.empty() && job.error.empty() && written.count(fs::weakly_canonical(path))) {
+      if (!path.empty() && job.input.error.empty() && written.count(fs::weakly_canonical(path))) {
         fail("{}: a picture would be written over this file; choose another --out", path.string());
       }
     }
@@ -75,10 +78,10 @@ std::vector<Job> jobs_of(const MapOptions& options) {
   const std::vector<std::string> names = unique_names(inputs, ".saliency.png");
   std::vector<Job> jobs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    jobs.push_back({{{}, inputs[i].path, {}}, fs::path(options.out) / names[i], inputs[i].error});
+    jobs.push_back({inputs[i], {{}, inputs[i].path, {}}, fs::path(options.out) / names[i]});
   }
-  if (!options.fixations.empty()) find_fixations(jobs, inputs, options.fixations);
-  check_inputs_stay(jobs);
+  if (!options.fixations.empty()) find_fixations(jobs, options.fixations);
+  check_files_stay(jobs);
   return jobs;
 }
 
@@ -91,20 +94,44 @@ Map human_density(const MapOptions& options, const saliency::Item& item) {
   return saliency::density(fixations, sigma);
 }
 
+/// What runs, and on what.
+struct Network {
+  const ModelSpec& spec;
+  Runner& runner;
+  const int side;  // the shorter one of what it sees
+};
+
+/// All pictures that were drawn, and what could not be.
+struct Outcome {
+  io::Json images = io::Json::array();
+  int64_t count = 0;
+  double flops = 0, dense_flops = 0;
+  int failed = 0;
+};
+
+/// The ponder cost map of a photograph.
+Map ponder_map(const Network& network, const io::Image& photo, const View& view, const Job& job,
+               Outcome& outcome) {
+  const ImageResult result =
+      network.runner
+          .run(network_input(photo, view.crop, view.size, network.spec.input), 1, view.size)
+          .front();
+  check_finite(result, job.item.image.string());
+  outcome.flops += double(result.flops);
+  outcome.dense_flops += double(dense_flops(image_network(network.spec), view.size));
+  return ponder_cost_map(result);
+}
+
 /// Writes the picture of one image.
-void draw_map(const MapOptions& options, const Center& center, const ModelSpec& spec,
-              Runner& runner, const Job& job) {
+void draw_map(const MapOptions& options, const Center& center, const Network& network,
+              const Job& job, Outcome& outcome) {
   SaliencyPicture picture;
   picture.photo = io::read_image(job.item.image);
   picture.name = job.item.image.filename().string();
   picture.people = human_density(options, job.item);
   picture.settings = options.settings;
-  const View view = whole_view(picture.photo, options.side);
-  const ImageResult result =
-      runner.run(network_input(picture.photo, view.crop, view.size, spec.input), 1, view.size)
-          .front();
-  check_finite(result, job.item.image.string());
-  const Map ponder = ponder_cost_map(result);
+  const View view = whole_view(picture.photo, network.side);
+  const Map ponder = ponder_map(network, picture.photo, view, job, outcome);
   const Map small_center = center.at({ponder.height, ponder.width});
   const auto shown = [&](double center_weight) {
     const Map map =
@@ -114,50 +141,63 @@ void draw_map(const MapOptions& options, const Center& center, const ModelSpec& 
   picture.ponder = shown(0);
   if (options.settings.center_weight > 0) picture.combined = shown(options.settings.center_weight);
   io::write_image(job.out, draw_saliency_picture(picture));
+  outcome.images.push_back({{"path", job.item.image.string()},
+                            {"size", {view.size.height, view.size.width}},
+                            {"map", job.out.string()}});
+  ++outcome.count;
+}
+
+void print_summary(const MapOptions& options, const Outcome& outcome, double seconds) {
+  if (outcome.count > 0) print(fmt::format("pictures are in {}", options.out));
+  std::string text =
+      fmt::format("{} in {}", counted(outcome.count, "image"), format_duration(seconds));
+  if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
+  if (outcome.count > 0) {
+    text += fmt::format(", with {:.1f} % of the dense network's work",
+                        100 * outcome.flops / outcome.dense_flops);
+  }
+  print(text);
 }
 
 int run_map(const MapOptions& options) {
-  const Clock clock;
+  Stopwatch watch;
   const Backend backend = chosen_backend(options.backend, options.common);
   const Center center(options.center);
   const ModelFile model(options.model);
-  expect_classifier(model);
+  for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   saliency::check_halting(model.spec(), options.model);
+  check_folders(options.images, options.out);
   const std::vector<Job> jobs = jobs_of(options);
   make_directories(options.out);
+  check_writable(fs::path(options.out) / "picture.png");
   const std::unique_ptr<Runner> runner =
       make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
-  io::Json images = io::Json::array();
-  int failed = 0;
+  const Network network{
+      model.spec(), *runner,
+      options.side > 0 ? options.side : saliency::usual_size(model.spec()).height};
+  Outcome outcome;
   Progress progress("drawing", int64_t(jobs.size()), "images");
   for (const Job& job : jobs) {
-    const std::string path = job.item.image.string();
-    try {
-      if (!job.error.empty()) throw Error(job.error);
-      draw_map(options, center, model.spec(), *runner, job);
-      images.push_back({{"path", path}, {"map", job.out.string()}});
-    } catch (const Error& error) {
-      std::string message = error.what();
-      if (message.find(path) == message.npos) message = path + ": " + message;
-      print_error(message);
-      images.push_back({{"path", path}, {"error", message}});
-      ++failed;
+    const std::string failure =
+        failure_of(job.input, [&] { draw_map(options, center, network, job, outcome); });
+    if (!failure.empty()) {
+      outcome.images.push_back({{"path", job.input.path.string()}, {"error", failure}});
+      ++outcome.failed;
     }
     progress.advance();
   }
   progress.finish();
+  const double seconds = watch.lap() / 1000;
   if (options.common.json) {
     print_json({{"model", options.model},
-                {"images", std::move(images)},
-                {"failed", failed},
-                {"seconds", clock.seconds()}});
+                {"images", std::move(outcome.images)},
+                {"failed", outcome.failed},
+                {"dense_share", outcome.flops / outcome.dense_flops},
+                {"seconds", seconds}});
   } else {
-    const auto drawn = int64_t(jobs.size()) - failed;
-    if (drawn > 0) print(fmt::format("pictures are in {}", options.out));
-    print(fmt::format("{} in {}{}", counted(drawn, "image"), format_duration(clock.seconds()),
-                      failed ? fmt::format(", {} failed", failed) : ""));
+    print_summary(options, outcome, seconds);
   }
-  return failed ? 1 : 0;
+  return outcome.failed ? 1 : 0;
 }
 
 }  // namespace
@@ -179,9 +219,10 @@ void declare_saliency_map(CLI::App& parent, Action& action) {
       ->type_name("PATH");
   add_variable_option(*command, options->variable);
   add_density_option(*command, options->density_sigma);
-  command->add_option("--size", options->side, "Shorter side of what the network sees")
-      ->check(CLI::Range(kMinImageSide, kMaxImageSide))
-      ->capture_default_str();
+  command
+      ->add_option("--size", options->side,
+                   "Shorter side of what the network sees (default: 180; 360 for a detector)")
+      ->check(CLI::Range(kMinImageSide, kMaxImageSide));
   command
       ->add_option("--blur", options->settings.blur,
                    "Standard deviation of the blur, in positions of the map")

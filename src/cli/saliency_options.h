@@ -1,7 +1,6 @@
-// What the commands below `sact saliency` share: the centre map, common options, time.
+// What the commands below `sact saliency` share: the centre map and common options.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
@@ -38,16 +37,5 @@ void add_variable_option(CLI::App& command, std::string& variable);
 /// Checks of --blur and --center-weight.
 CLI::Validator is_blur();
 CLI::Validator is_center_weight();
-
-/// Time since it was made.
-class Clock {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace sact::cli

@@ -3,29 +3,12 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include <filesystem>
-
 #include "base/error.h"
+#include "base/program.h"
 
 namespace sact::cli {
-namespace {
-
-namespace fs = std::filesystem;
-
-/// Beside the program (in a build tree) or in ../lib/sact (installed).
-fs::path plugin_path() {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& path : {here / "libsact_torch.so", here / "../lib/sact/libsact_torch.so"}) {
-    if (fs::exists(path, error)) return path;
-  }
-  return {};
-}
-
-}  // namespace
-
 const train::TorchPlugin* find_torch_plugin() {
-  const fs::path path = plugin_path();
+  const std::filesystem::path path = part_of_program("libsact_torch.so");
   if (path.empty()) return nullptr;
   // OpenMP threads that wait for each other spin by default for milliseconds. On a machine with
   // other work that takes the processor from the very thread they wait for: 20 times slower was

@@ -25,12 +25,6 @@ engine::WeightSource weights_of(const ModelFile& file) {
   return [&file](const WeightInfo& info) { return file.values(info); };
 }
 
-std::shared_ptr<const engine::Plan> extractor_plan(const ModelFile& file,
-                                                   const kernels::Table& table,
-                                                   kernels::DataType type) {
-  return std::make_shared<engine::Plan>(extractor_spec(file.spec()), weights_of(file), table, type);
-}
-
 std::shared_ptr<const engine::Plan> box_plan(const ModelFile& file, const kernels::Table& table,
                                              kernels::DataType type) {
   const auto weights = [&file](WeightInfo info) {
@@ -50,7 +44,7 @@ Detector::Detector(const ModelFile& file, const kernels::Table& table, kernels::
                    int threads)
     : spec_(detector_spec(file)),
       team_(std::make_shared<ThreadTeam>(threads)),
-      extractor_(extractor_plan(file, table, type), team_),
+      extractor_(std::make_shared<engine::Plan>(file, table, type), team_),
       proposals_(std::make_shared<engine::ProposalPlan>(spec_, weights_of(file), table, type),
                  team_),
       boxes_(box_plan(file, table, type), team_) {}

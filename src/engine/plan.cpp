@@ -2,13 +2,14 @@
 
 #include "base/error.h"
 #include "engine/layer_builder.h"
+#include "model/detection.h"
 
 namespace sact::engine {
 
 Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::DataType operands)
     : Plan(
-          file.spec(), [&](const WeightInfo& info) { return file.values(info); }, kernel_table,
-          operands) {}
+          image_network(file.spec()), [&](const WeightInfo& info) { return file.values(info); },
+          kernel_table, operands) {}
 
 Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::Table& kernel_table,
            kernels::DataType operands)

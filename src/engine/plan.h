@@ -58,7 +58,8 @@ inline constexpr size_t kWeightPieceBytes = size_t{16} << 20;
 using WeightSource = std::function<std::vector<float>(const WeightInfo&)>;
 
 struct Plan {
-  /// `type` is that of the operands of products; sums and the residual stream have 32 bits always.
+  /// What runs on images: of a detector its extractor, another network as it is. `type` is that of
+  /// the operands of products; sums and the residual stream have 32 bits always.
   Plan(const ModelFile& file, const kernels::Table& table,
        kernels::DataType type = kernels::DataType::kFloat32);
   Plan(const ModelSpec& spec, const WeightSource& weights, const kernels::Table& table,

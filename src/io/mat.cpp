@@ -1,168 +1,44 @@
 #include "io/mat.h"
 
-#include <matio.h>
-
 #include <cstring>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
-#include <vector>
 
-#include "base/child.h"
-#include "base/error.h"
-#include "io/mat_check.h"
+#include "base/program.h"
+#include "io/mat_damage.h"
 
 namespace sact::io {
 namespace {
 
-constexpr size_t kMaxNumbers = 100'000'000;
-
-struct CloseFile {
-  void operator()(mat_t* file) const { Mat_Close(file); }
-};
-using File = std::unique_ptr<mat_t, CloseFile>;
-
-struct FreeVariable {
-  void operator()(matvar_t* variable) const { Mat_VarFree(variable); }
-};
-using Variable = std::unique_ptr<matvar_t, FreeVariable>;
-
-/// matio would print what it finds wrong; here it becomes one line of ours.
-void silence_matio() {
-  static std::once_flag once;
-  std::call_once(once, [] { Mat_LogInitFunc("sact", [](int, char*) {}); });
-}
-
-std::string names_in(mat_t* file) {
-  size_t count = 0;
-  char* const* names = Mat_GetDir(file, &count);
-  std::string text;
-  for (size_t i = 0; names && i < count; ++i) {
-    if (names[i]) text += fmt::format("{}'{}'", text.empty() ? "" : ", ", printable(names[i]));
-  }
-  return text;
-}
-
-std::string_view kind_of(const matvar_t& variable) {
-  if (variable.isComplex) return "a complex array";
-  switch (variable.class_type) {
-    case MAT_C_CELL:
-      return "a cell array";
-    case MAT_C_STRUCT:
-      return "a structure";
-    case MAT_C_CHAR:
-      return "text";
-    case MAT_C_SPARSE:
-      return "a sparse matrix";
-    default:
-      return variable.class_type >= MAT_C_DOUBLE && variable.class_type <= MAT_C_UINT64
-                 ? std::string_view()
-                 : "an object";
-  }
-}
-
-/// What can be known before the numbers are read.
-void check_matrix(const matvar_t& variable, const std::string& name) {
-  if (const std::string_view kind = kind_of(variable); !kind.empty()) {
-    fail("{} is {}; a matrix of numbers is needed here", name, kind);
-  }
-  if (variable.rank != 2) {
-    fail("{} has {} dimensions; a matrix is needed here", name, variable.rank);
-  }
-  const size_t rows = variable.dims[0], columns = variable.dims[1];
-  if (rows == 0 || columns == 0) fail("{} is empty ({} x {})", name, rows, columns);
-  if (columns > kMaxNumbers / rows) {
-    fail("{} has {} x {} numbers, more than the {} that are read here", name, rows, columns,
-         kMaxNumbers);
-  }
-}
-
-/// MATLAB stores columns one after another.
-template <typename T>
-Map rows_of(const matvar_t& variable) {
-  Map map(int(variable.dims[0]), int(variable.dims[1]));
-  const T* source = static_cast<const T*>(variable.data);
-  for (int x = 0; x < map.width; ++x) {
-    for (int y = 0; y < map.height; ++y) map.at(y, x) = float(*source++);
-  }
-  return map;
-}
-
-std::optional<Map> map_of(const matvar_t& variable) {
-  switch (variable.class_type) {
-    case MAT_C_DOUBLE:
-      return rows_of<double>(variable);
-    case MAT_C_SINGLE:
-      return rows_of<float>(variable);
-    case MAT_C_INT8:
-      return rows_of<int8_t>(variable);
-    case MAT_C_UINT8:
-      return rows_of<uint8_t>(variable);
-    case MAT_C_INT16:
-      return rows_of<int16_t>(variable);
-    case MAT_C_UINT16:
-      return rows_of<uint16_t>(variable);
-    case MAT_C_INT32:
-      return rows_of<int32_t>(variable);
-    case MAT_C_UINT32:
-      return rows_of<uint32_t>(variable);
-    case MAT_C_INT64:
-      return rows_of<int64_t>(variable);
-    case MAT_C_UINT64:
-      return rows_of<uint64_t>(variable);
-    default:
-      return std::nullopt;
-  }
-}
-
-Map read(const std::filesystem::path& path, const std::string& variable) {
-  const File file(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
-  if (!file) fail_for_mat_damage(path);
-  const Variable found(Mat_VarReadInfo(file.get(), variable.c_str()));
-  if (!found) {
-    const std::string names = names_in(file.get());
-    if (names.empty()) fail_for_mat_damage(path);
-    fail("{}: has no variable '{}'; it has {}", path.string(), variable, names);
-  }
-  check_matrix(*found, fmt::format("{}: variable '{}'", path.string(), variable));
-  if (Mat_VarReadDataAll(file.get(), found.get()) != 0 || !found->data) fail_for_mat_damage(path);
-  const size_t bytes = found->dims[0] * found->dims[1] * Mat_SizeOfClass(found->class_type);
-  if (found->nbytes < bytes) fail_for_mat_damage(path);
-  std::optional<Map> map = map_of(*found);
-  if (!map) fail_for_mat_damage(path);
-  return std::move(*map);
-}
-
-std::vector<std::byte> bytes_of(const Map& map) {
-  const int sides[2] = {map.height, map.width};
-  std::vector<std::byte> bytes(sizeof sides + map.values.size() * sizeof(float));
-  std::memcpy(bytes.data(), sides, sizeof sides);
-  std::memcpy(bytes.data() + sizeof sides, map.values.data(), bytes.size() - sizeof sides);
-  return bytes;
-}
-
 Map map_of(std::span<const std::byte> bytes) {
   int sides[2];
+  SACT_ASSERT(bytes.size() >= sizeof sides);
   std::memcpy(sides, bytes.data(), sizeof sides);
   Map map(sides[0], sides[1]);
+  SACT_ASSERT(bytes.size() == sizeof sides + map.values.size() * sizeof(float));
   std::memcpy(map.values.data(), bytes.data() + sizeof sides, bytes.size() - sizeof sides);
   return map;
 }
 
-/// HDF5, which is inside of a 7.3 file, crashes on some damaged files and never ends on others.
-Map read_in_child(const std::filesystem::path& path, const std::string& variable) {
-  const auto bytes = run_in_child([&] { return bytes_of(read(path, variable)); });
-  if (!bytes) fail_for_mat_damage(path);
-  return map_of(*bytes);
-}
-
 }  // namespace
 
+std::filesystem::path mat_reader() {
+  return part_of_program("sact_mat_reader");
+}
+
 Map read_mat(const std::filesystem::path& path, const std::string& variable) {
-  silence_matio();
-  return checked_mat_version(path) == MatVersion::kMat73 ? read_in_child(path, variable)
-                                                         : read(path, variable);
+  constexpr size_t kMaxBytes = 500'000'000;  // more than a matrix of the largest size
+  const std::filesystem::path reader = mat_reader();
+  if (reader.empty()) {
+    fail(
+        "{}: cannot be read, because sact_mat_reader is not beside this program; build it with "
+        "-DSACT_MAT=ON",
+        path.string());
+  }
+  const Finished finished = run_program(reader, {path.string(), variable}, kMaxBytes);
+  if (finished.status == 0) return map_of(finished.output);
+  if (finished.status != 3) fail_for_mat_damage(path);
+  throw Error(
+      std::string(reinterpret_cast<const char*>(finished.output.data()), finished.output.size()));
 }
 
 }  // namespace sact::io

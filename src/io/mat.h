@@ -1,4 +1,5 @@
-// Matrices of MATLAB files, by matio.
+// Matrices of MATLAB files. They are read by a program of their own, sact_mat_reader, because
+// matio and HDF5 crash on some damaged files, never end on others, and take memory without bound.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +8,9 @@
 #include "sact/types.h"
 
 namespace sact::io {
+
+/// The program that reads them; empty where it was not built or installed with this one.
+std::filesystem::path mat_reader();
 
 /// Reads the real two-dimensional variable of that name, whatever its number type, from a MATLAB 5
 /// or 7.3 file. Throws sact::Error for another kind of file or variable, for a damaged file as far

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "io/mat_damage.h"
 
 namespace sact::io {
 namespace {
@@ -114,7 +114,7 @@ bool elements_are_whole(Bytes file, bool little) {
 
 }  // namespace
 
-MatVersion checked_mat_version(const std::filesystem::path& path) {
+void check_mat(const std::filesystem::path& path) {
   const MappedFile mapped(path);
   const Bytes file = mapped.bytes();
   const auto byte = [&](size_t i) { return char(file[i]); };
@@ -124,13 +124,9 @@ MatVersion checked_mat_version(const std::filesystem::path& path) {
   }
   const bool little = byte(126) == 'I' && byte(127) == 'M';
   const int version = byte(little ? 125 : 124);
-  if (version == 2) return MatVersion::kMat73;
-  if (version != 1 || !elements_are_whole(file, little)) fail_for_mat_damage(path);
-  return MatVersion::kMat5;
-}
-
-void fail_for_mat_damage(const std::filesystem::path& path) {
-  fail("{}: ends too early or is damaged; get the file again", path.string());
+  constexpr int kMat5 = 1, kMat73 = 2;
+  if (version == kMat73) return;
+  if (version != kMat5 || !elements_are_whole(file, little)) fail_for_mat_damage(path);
 }
 
 }  // namespace sact::io

@@ -7,13 +7,9 @@
 
 namespace sact::io {
 
-enum class MatVersion { kMat5, kMat73 };
-
-/// The version from the header. The elements of a MATLAB 5 file must fill it, and compressed ones,
-/// which end with a checksum, must be whole; throws sact::Error otherwise. What is inside of a 7.3
-/// file is left to HDF5.
-MatVersion checked_mat_version(const std::filesystem::path& path);
-
-[[noreturn]] void fail_for_mat_damage(const std::filesystem::path& path);
+/// Throws sact::Error unless the header is that of a MATLAB 5 or 7.3 file. The elements of a MATLAB
+/// 5 file must fill it, and compressed ones, which end with a checksum, must be whole. What is
+/// inside of a 7.3 file is left to HDF5.
+void check_mat(const std::filesystem::path& path);
 
 }  // namespace sact::io

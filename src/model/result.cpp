@@ -38,7 +38,11 @@ std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count
 }
 
 void check_finite(const ImageResult& result, const std::string& name) {
-  if (!all_finite(result.logits)) fail("{}: the network's output is not finite", name);
+  bool finite = all_finite(result.logits) && all_finite(result.features);
+  for (const BlockResult& block : result.blocks) {
+    finite = finite && all_finite(block.ponder_cost.values);
+  }
+  if (!finite) fail("{}: the network's output is not finite", name);
 }
 
 double mean_ponder_cost(const BlockResult& block) {

@@ -28,7 +28,8 @@ std::vector<double> softmax(const std::vector<float>& logits);
 /// The `count` most probable classes, the best first; equal ones by index.
 std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count);
 
-/// Throws sact::Error, naming the image, when a logit is infinite or not a number.
+/// Throws sact::Error, naming the image, when a logit, a feature or a ponder cost is infinite or
+/// not a number.
 void check_finite(const ImageResult& result, const std::string& name);
 
 double mean_ponder_cost(const BlockResult& block);

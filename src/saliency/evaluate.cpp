@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "io/resize.h"
+#include "model/detection.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
 #include "saliency/metrics.h"
@@ -83,14 +84,20 @@ void check_halting(const ModelSpec& spec, const std::string& name) {
       name, name_of(spec.halting));
 }
 
+Size usual_size(const ModelSpec& spec) {
+  return spec.detection ? Size{360, 640} : Size{180, 320};
+}
+
 PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
                        Size size, const Work& work) {
-  constexpr size_t kBatch = 8;
+  // As many images at a time as have the positions of eight for a detector.
+  const size_t batch = size_t(std::clamp<int64_t>(8 * 360 * 640 / size.positions(), 1, 8));
   const size_t values = size_t(3 * size.positions());
+  const int64_t dense = dense_flops(image_network(spec), size);
   PonderMaps result;
   Progress progress("running the network", int64_t(items.size()), "images");
-  for (size_t first = 0; first < items.size(); first += kBatch) {
-    const size_t count = std::min(kBatch, items.size() - first);
+  for (size_t first = 0; first < items.size(); first += batch) {
+    const size_t count = std::min(batch, items.size() - first);
     std::vector<float> planes(count * values);
     share_out(count, work, progress, [&](size_t i) {
       const io::Image image = io::read_image(items[first + i].image);
@@ -102,7 +109,7 @@ PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<
       check_finite(images[i], items[first + i].image.string());
       result.maps.push_back(ponder_cost_map(images[i]));
       result.flops += double(images[i].flops);
-      result.dense_flops += double(dense_flops(spec, size));
+      result.dense_flops += double(dense);
     }
   }
   return result;

@@ -34,7 +34,11 @@ struct PonderMaps {
 /// Throws sact::Error for a network that spends the same everywhere in an image.
 void check_halting(const ModelSpec& spec, const std::string& name);
 
-/// The ponder cost maps of whole images at `size`.
+/// The size at which a network sees images where none is given, as in the paper: 180 x 320, and
+/// twice as much for a detector.
+Size usual_size(const ModelSpec& spec);
+
+/// The ponder cost maps of whole images at `size`; of a detector those of its extractor.
 PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
                        Size size, const Work& work);
 

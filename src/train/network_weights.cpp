@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "model/detection.h"
 
 namespace sact::train {
 
@@ -37,7 +38,8 @@ torch::OrderedDict<std::string, torch::Tensor> named_tensors(NetworkImpl& networ
 }
 
 Network load_network(const ModelFile& file) {
-  return make_network(file.spec(), read_weights(file, file.spec()));
+  const ModelSpec spec = image_network(file.spec());
+  return make_network(spec, read_weights(file, spec));
 }
 
 Network make_network(const ModelSpec& spec, const std::vector<Weight>& weights) {

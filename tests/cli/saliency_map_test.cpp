@@ -59,6 +59,17 @@ TEST_F(CliSaliencyMap, TheCentreWeightChangesItsPanelAlone) {
   EXPECT_NE(little[2], much[2]);
 }
 
+TEST_F(CliSaliencyMap, TheUsualSizeIsThatOfThePaper) {
+  make_detector("d", 64);
+  for (const auto& [model, size] : {std::pair("m", Json({180, 320})), {"d", Json({360, 640})}}) {
+    const Finished finished = run({"saliency", "map", model, "cat/Stimuli/A/1.jpg", "--json"});
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    const Json json = Json::parse(finished.out);
+    EXPECT_EQ(json["images"][0]["size"], size);
+    EXPECT_GT(json["dense_share"], 0.1);
+  }
+}
+
 TEST_F(CliSaliencyMap, ImagesThatFailAreNamedAndTheOthersDrawn) {
   const Finished broken = map({"none.jpg", "cat/Stimuli/A/1.jpg", "--json"});
   EXPECT_EQ(broken.status, 1);

@@ -38,6 +38,15 @@ class CliSaliency : public ::testing::Test {
     ASSERT_EQ(made.status, 0) << made.err;
   }
 
+  void make_detector(const std::string& name, int shorter_side) {
+    std::ofstream(directory_ / "detector.json")
+        << R"({"units": [1, 2, 2], "width": 4, "classes": 3, "halting": "sact", "detection": {)"
+        << R"("anchor_sizes": [16, 32], "proposals": 5, "shorter_side": )" << shorter_side << "}}";
+    const auto made = run({"new", "--spec", "detector.json", "--halting-bias", "-1",
+                           "--halting-scale", "0.1", "--out", name});
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+
   /// A picture, and looks that gather about its middle.
   void add_image(const std::string& name) {
     data::SyntheticOptions options;

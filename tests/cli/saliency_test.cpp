@@ -72,6 +72,34 @@ TEST_F(CliSaliency, WithFixedSettingsNothingIsSearched) {
   EXPECT_GT(std::abs(map["gain"]["auc_judd"].get<double>()), 0.02);
 }
 
+TEST_F(CliSaliency, ADetectorIsMeasuredByItsExtractor) {
+  make_detector("d", 36);  // so that `sact detect` scales the images to 36x64
+  const auto finished = eval({"--blur", "2", "--center-weight", "0.1", "--part", "all"}, "d");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const Json detected =
+      Json::parse(run({"detect", "d", "cat/Stimuli", "--no-pictures", "--json"}).out);
+  double flops = 0, dense_flops = 0;
+  for (const Json& image : detected["images"]) {
+    EXPECT_EQ(image["scaled_width"], 64);
+    flops += image["flops"].get<double>();
+    dense_flops += image["dense_flops"].get<double>();
+  }
+  EXPECT_NE(flops, dense_flops);
+  EXPECT_DOUBLE_EQ(Json::parse(finished.out)["dense_share"].get<double>(), flops / dense_flops);
+}
+
+TEST_F(CliSaliency, TheUsualSizeIsThatOfThePaper) {
+  make_detector("d", 64);
+  const auto size_of = [&](const std::string& model) {
+    const auto finished = run({"saliency", "eval", model, "--data", "cat", "--blur", "2",
+                               "--center-weight", "0.1", "--json"});
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    return Json::parse(finished.out)["size"];
+  };
+  EXPECT_EQ(size_of("m"), Json({180, 320}));
+  EXPECT_EQ(size_of("d"), Json({360, 640}));
+}
+
 TEST_F(CliSaliency, ASearchOnImagesThatAreReportedIsWarnedOf) {
   const auto with_part = [&](const std::string& part) {
     return eval({"--blur", "1,3", "--center-weight", "0.1", "--part", part});
@@ -156,6 +184,26 @@ TEST_F(CliSaliency, BadFixationFilesGetOneLine) {
   expect_error(center(), "A/2.jpg: has no fixation map");
 }
 
+TEST_F(CliSaliency, MatlabFilesNeedTheProgramThatReadsThem) {
+  const auto center_by = [&](const std::string& program) {
+    return Running({.program = directory_ / program,
+                    .arguments = {"saliency", "center", "--data", "cat", "--json"},
+                    .directory = directory_.path()})
+        .wait();
+  };
+  std::filesystem::create_directories(directory_ / "bin");
+  std::filesystem::create_directories(directory_ / "lib/sact");
+  std::filesystem::copy(SACT_PROGRAM, directory_ / "bin/sact");
+  expect_error(center_by("bin/sact"), ".mat: cannot be read, because sact_mat_reader is not");
+  std::filesystem::copy(std::filesystem::path(SACT_PROGRAM).replace_filename("sact_mat_reader"),
+                        directory_ / "lib/sact/sact_mat_reader");
+  const Finished installed = center_by("bin/sact");
+  EXPECT_EQ(installed.status, 0) << installed.err;
+  std::filesystem::permissions(directory_ / "lib/sact/sact_mat_reader",
+                               std::filesystem::perms::owner_read);
+  expect_error(center_by("bin/sact"), "sact_mat_reader: cannot be run: Permission denied");
+}
+
 TEST_F(CliSaliency, OtherMistakesGetOneLine) {
   make_model("plain", "none");
   expect_error(eval({}, "plain"), "halting 'none'");
@@ -169,6 +217,7 @@ TEST_F(CliSaliency, OtherMistakesGetOneLine) {
   expect_error(run({"saliency"}), "subcommand", 2);
   expect_error(eval({"--blur", "nan"}), "not a number from 0 to 1000", 2);
   expect_error(eval({"--center-weight", "nan"}), "not a number", 2);
+  expect_error(eval({"--seed", "-1"}), "--seed", 2);
   expect_error(eval({"--csv", "none/t.csv"}), "none");
 }
 

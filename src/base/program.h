@@ -1,0 +1,27 @@
+// Other programs: finding those that belong to this one, and running one to its end.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sact {
+
+/// A file that belongs to this program: beside it (in a build tree) or in ../lib/sact (installed);
+/// empty when it is in neither.
+std::filesystem::path part_of_program(const std::string& name);
+
+struct Finished {
+  std::optional<int> status;  // none: it was ended by a signal
+  std::vector<std::byte> output;
+};
+
+/// Runs a program, with nothing to read and what it says of errors thrown away, and returns what it
+/// printed. It is killed when that is more than `max_output` bytes. Ctrl-C does not reach it.
+/// Throws sact::Error when it cannot be started.
+Finished run_program(const std::filesystem::path& program,
+                     const std::vector<std::string>& arguments, size_t max_output);
+
+}  // namespace sact
