@@ -40,10 +40,15 @@ struct Targets {
   }
 };
 
+/// A sum over the boxes drawn as their mean: 0 where none was, as when a crowd fills the image.
+torch::Tensor mean_of(const torch::Tensor& sum, const Targets& targets) {
+  return sum / double(std::max<int64_t>(targets.chosen.size(0), 1));
+}
+
 /// The sum over the codes of objects, divided by the number of boxes drawn.
 torch::Tensor code_loss(const torch::Tensor& codes, const Targets& targets) {
-  const double drawn = double(std::max<int64_t>(targets.chosen.size(0), 1));
-  return torch::smooth_l1_loss(codes, targets.codes, at::Reduction::Sum, kSmoothing) / drawn;
+  return mean_of(torch::smooth_l1_loss(codes, targets.codes, at::Reduction::Sum, kSmoothing),
+                 targets);
 }
 
 Size size_of(const torch::Tensor& maps) {
@@ -65,9 +70,11 @@ DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& image,
   Random draws = random;
   const Targets anchor_targets(anchors, objects, {0.7f, 0.3f, true}, options.anchors, 0.5,
                                Random(draws.bits()), device);
-  const torch::Tensor score_loss = torch::binary_cross_entropy_with_logits(
-      scores.index_select(0, anchor_targets.chosen),
-      anchor_targets.classes.gt(0).to(scores.scalar_type()));
+  const torch::Tensor score_loss = mean_of(
+      torch::binary_cross_entropy_with_logits(
+          scores.index_select(0, anchor_targets.chosen),
+          anchor_targets.classes.gt(0).to(scores.scalar_type()), {}, {}, at::Reduction::Sum),
+      anchor_targets);
   const torch::Tensor anchor_loss =
       code_loss(codes.index_select(0, anchor_targets.chosen.narrow(0, 0, anchor_targets.objects)),
                 anchor_targets);
@@ -84,7 +91,9 @@ DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& image,
   const int classes = detector->spec().classes;
   const torch::Tensor outputs = at_least_float32(parts.classify(features, drawn, size));
   const torch::Tensor class_loss =
-      torch::cross_entropy_loss(outputs.narrow(1, 0, 1 + classes), box_targets.classes);
+      mean_of(torch::cross_entropy_loss(outputs.narrow(1, 0, 1 + classes), box_targets.classes, {},
+                                        at::Reduction::Sum),
+              box_targets);
   const int64_t found = box_targets.objects;
   const torch::Tensor of_class = box_targets.classes.narrow(0, 0, found) - 1;
   const torch::Tensor box_codes = outputs.narrow(0, 0, found)

@@ -36,12 +36,21 @@ std::span<const float> span_of(const torch::Tensor& tensor) {
   return {tensor.data_ptr<float>(), size_t(tensor.numel())};
 }
 
+void expect_near(const Box& found, const Box& expected) {
+  constexpr float kPixels = 0.02f;
+  EXPECT_NEAR(found.x0, expected.x0, kPixels);
+  EXPECT_NEAR(found.y0, expected.y0, kPixels);
+  EXPECT_NEAR(found.x1, expected.x1, kPixels);
+  EXPECT_NEAR(found.y1, expected.y1, kPixels);
+}
+
 class DetectorParity : public ::testing::TestWithParam<std::tuple<Halting, Stem, UnitKind>> {};
 
 TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
   const auto [halting, stem, unit] = GetParam();
   const ModelSpec spec = random_spec(halting, stem, unit);
-  int compared = 0;
+  int compared = 0, objects = 0;
+  const DetectionOptions options{0.3f, 10, 0.6f};  // few enough that none is near another's score
   for (uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);
     const test::TemporaryDirectory directory;
@@ -59,7 +68,7 @@ TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
     const std::vector<float> planes(image.data_ptr<float>(),
                                     image.data_ptr<float>() + image.numel());
     const train::DetectionOutput expected =
-        train::detect(train::load_detector(file), image, DetectionOptions{});
+        train::detect(train::load_detector(file), image, options);
     for (const kernels::Table* table : kernels::available_tables()) {
       SCOPED_TRACE(table->name);
       Detector detector(file, *table, kernels::DataType::kFloat32, 2);
@@ -73,15 +82,24 @@ TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
       EXPECT_EQ(found.extractor.flops, expected.extracted.flops);
       ASSERT_EQ(found.proposals.size(), expected.proposals.size());
       for (size_t i = 0; i < found.proposals.size(); ++i) {
-        EXPECT_NEAR(found.proposals[i].x0, expected.proposals[i].x0, 0.02) << i;
-        EXPECT_NEAR(found.proposals[i].y1, expected.proposals[i].y1, 0.02) << i;
+        expect_near(found.proposals[i], expected.proposals[i]);
       }
       ASSERT_EQ(int64_t(found.outputs.size()), expected.outputs.numel());
       EXPECT_LT(difference(found.outputs, span_of(expected.outputs)), 1e-3);
+      const auto detections =
+          find_detections(found.proposals, found.outputs, spec.classes, size, options);
+      ASSERT_EQ(detections.size(), expected.detections.size());
+      for (size_t i = 0; i < detections.size(); ++i) {
+        EXPECT_EQ(detections[i].label, expected.detections[i].label) << i;
+        EXPECT_NEAR(detections[i].score, expected.detections[i].score, 1e-3) << i;
+        expect_near(detections[i].box, expected.detections[i].box);
+      }
+      objects += int(detections.size());
       ++compared;
     }
   }
   EXPECT_GE(compared, 2 * int(kernels::available_tables().size()));
+  EXPECT_GT(objects, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(

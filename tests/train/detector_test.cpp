@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "detect/examples.h"
 #include "model/detection.h"
 #include "support/random_model.h"
 #include "train/crop_torch.h"
 #include "train/detection_loss.h"
+#include "train/example_feeder.h"
 #include "train/random_network.h"
 
 namespace sact::train {
@@ -171,6 +175,73 @@ TEST(DetectionLoss, AnImageWithoutObjectsHasNoBoxLoss) {
   EXPECT_EQ(loss.parts[1].item<float>(), 0);
   EXPECT_EQ(loss.parts[3].item<float>(), 0);
   EXPECT_TRUE(torch::isfinite(loss.total).item<bool>());
+}
+
+TEST(DetectionLoss, AnImageFilledByACrowdTeachesNothingAndStopsNothing) {
+  const ModelSpec spec = tiny_detector(Halting::kSact);
+  Detector detector = make_detector(spec, test::random_weights(spec, 17));
+  DetectorParts parts(detector);
+  // Larger than the image, so that anchors beyond its edges lie in it too.
+  const std::vector<detect::Object> objects = {{{-64, -64, 128, 128}, 1, true}};
+  const DetectionLoss loss =
+      detection_loss(parts, test::random_images(1, 64, 64, 18), objects, {0.01}, Random(19));
+  for (int64_t part = 0; part < 4; ++part) EXPECT_EQ(loss.parts[part].item<float>(), 0) << part;
+  EXPECT_GT(loss.parts[4].item<float>(), 0);
+  loss.total.backward();
+  for (const torch::Tensor& parameter : detector->parameters()) {
+    if (parameter.grad().defined()) {
+      EXPECT_TRUE(torch::isfinite(parameter.grad()).all().item<bool>());
+    }
+  }
+}
+
+TEST(DetectionLoss, ThePonderCostIsThatOfTheExtractor) {
+  const ModelSpec spec = tiny_detector(Halting::kSact);
+  Detector detector = make_detector(spec, test::random_weights(spec, 20));
+  DetectorParts parts(detector);
+  const torch::Tensor image = test::random_images(1, 64, 64, 21);
+  const std::vector<detect::Object> objects = {{{5, 6, 30, 40}, 2, false}};
+  auto gradients = [&](double tau) {
+    detector->zero_grad();
+    detection_loss(parts, image, objects, {tau, 32, 16}, Random(22)).total.backward();
+    std::map<std::string, torch::Tensor> gradients;
+    for (const auto& parameter : detector->named_parameters()) {
+      gradients[parameter.key()] = parameter.value().grad().clone();
+    }
+    return gradients;
+  };
+  const auto without = gradients(0), with = gradients(100);
+  int halting = 0;
+  for (const auto& [name, gradient] : with) {
+    const double change = (gradient - without.at(name)).abs().max().item<double>();
+    if (name.starts_with("boxes.")) {
+      EXPECT_EQ(change, 0) << name;
+    } else if (name.starts_with("extractor.") && name.find("halting") != std::string::npos) {
+      halting += change > 0;
+    }
+  }
+  EXPECT_GT(halting, 0);
+}
+
+TEST(ExampleFeeder, BoxesAreMirroredWithTheirPicture) {
+  const auto examples = detect::synthetic_examples("synthetic:size=64,count=8,val=1", "train");
+  DetectionSpec detection;
+  detection.shorter_side = 50;
+  for (int64_t index = 0; index < examples->size(); ++index) {
+    const FedExample plain = read_example(*examples, index, detection, false, true);
+    const FedExample mirrored = read_example(*examples, index, detection, true, true);
+    EXPECT_TRUE(torch::equal(mirrored.pixels, plain.pixels.flip(2)));
+    ASSERT_FALSE(plain.objects.empty());
+    ASSERT_EQ(mirrored.objects.size(), plain.objects.size());
+    for (size_t i = 0; i < plain.objects.size(); ++i) {
+      const Box& box = plain.objects[i].box;
+      EXPECT_EQ(mirrored.objects[i].box, (Box{50 - box.x1, box.y0, 50 - box.x0, box.y1}));
+      EXPECT_EQ(mirrored.objects[i].label, plain.objects[i].label);
+      const Box given = examples->objects(index)[i].box;
+      EXPECT_NEAR(box.x0, given.x0 * 50 / 64, 1e-4);
+      EXPECT_NEAR(box.y1, given.y1 * 50 / 64, 1e-4);
+    }
+  }
 }
 
 TEST(DetectionLossOnCuda, RecordedPartsHaveTheSameGradients) {
