@@ -50,12 +50,13 @@ int feature_stride(const ModelSpec& detector) {
 }
 
 Size detection_size(const DetectionSpec& detection, Size image) {
-  const double scale = double(detection.shorter_side) / std::min(image.height, image.width);
-  auto scaled = [&](int extent) {
-    return int(std::min(std::round(extent * scale), double(kMaxImageSide) + 1));
-  };
+  const auto [shorter, longer] = std::minmax(image.height, image.width);
+  const double scale =
+      std::min(double(detection.shorter_side) / shorter, double(kMaxImageSide) / longer);
+  const auto scaled = [scale](int extent) { return int(std::round(extent * scale)); };
   const Size size{scaled(image.height), scaled(image.width)};
-  validate_image_size(size);
+  validate_image_size(size, fmt::format("an image of {}x{} pixels (width x height) is too narrow: ",
+                                        image.width, image.height));
   return size;
 }
 

@@ -26,8 +26,8 @@ std::string box_weight_name(const ModelSpec& detector, const std::string& name);
 /// Pixels of the scaled image from one position of the features to the next.
 int feature_stride(const ModelSpec& detector);
 
-/// The size to which an image is scaled: the shorter side as the detector wants it, with the same
-/// shape. sact::Error when the longer side would be too long.
+/// The size to which an image is scaled, with the same shape: the shorter side as the detector
+/// wants it, or less where the longer one would be too long. sact::Error when no size will do.
 Size detection_size(const DetectionSpec& detection, Size image);
 
 }  // namespace sact

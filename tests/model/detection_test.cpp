@@ -8,6 +8,7 @@
 #include "model/flops.h"
 #include "model/initial_weights.h"
 #include "model/weights.h"
+#include "support/errors.h"
 
 namespace sact {
 namespace {
@@ -102,7 +103,19 @@ TEST(Detection, ImagesAreScaledByTheirShorterSide) {
   EXPECT_EQ(detection_size(detection, {480, 640}), (Size{600, 800}));
   EXPECT_EQ(detection_size(detection, {500, 333}), (Size{901, 600}));
   EXPECT_EQ(detection_size(detection, {1200, 1200}), (Size{600, 600}));
-  EXPECT_THROW(detection_size(detection, {1, 2000}), Error);
+}
+
+TEST(Detection, NarrowImagesAreScaledByTheirLongerSide) {
+  const DetectionSpec detection;
+  EXPECT_EQ(detection_size(detection, {30, 1638}), (Size{600, 32760}));
+  EXPECT_EQ(detection_size(detection, {10, 3000}), (Size{109, 32768}));
+  EXPECT_EQ(detection_size(detection, {32768, 32}), (Size{32768, 32}));
+  EXPECT_EQ(
+      test::error_of([&] {
+        detection_size(detection, {1, 2000});
+      }),
+      "an image of 2000x1 pixels (width x height) is too narrow: a size of 16x32768 (height x "
+      "width) cannot be used: both sides must be from 32 to 32768");
 }
 
 }  // namespace
