@@ -30,7 +30,7 @@ struct Placed {
   std::string text;
 };
 
-Box pixels_of(const sact::Box& box, const io::Image& photo, const PanelSize& panel) {
+Box pixels_of(const sact::Box& box, Size photo, const PanelSize& panel) {
   const auto at = [](float value, int extent, int pixels) {
     const double place = std::clamp(double(value) / extent, 0.0, 1.0) * pixels;
     return int(std::lround(place));
@@ -76,7 +76,7 @@ std::vector<Placed> place(const DetectionPicture& picture, const PanelSize& pane
   const int height = cap_height(kTextFont) + 2 * kTextMargin;
   for (const DrawnObject& object : picture.objects) {
     Placed item;
-    item.box = pixels_of(object.box, picture.photo, panel);
+    item.box = pixels_of(object.box, {picture.photo.height, picture.photo.width}, panel);
     item.color = kind_color(object.kind);
     item.text = fit_text(object.text, kTextFont, panel.width - 2 * kTextMargin);
     const int width = int(std::ceil(text_width(item.text, kTextFont))) + 2 * kTextMargin;
@@ -128,6 +128,15 @@ Rgb kind_color(int kind) {
   const double hue = std::fmod(kFirst + kGoldenAngle * std::max(kind, 0), 2 * std::numbers::pi);
   return rgb_from_oklab(
       {kLightness[std::max(kind, 0) % 5], kChroma * std::cos(hue), kChroma * std::sin(hue)});
+}
+
+void draw_outlines(io::Image& picture, Size photo, const std::vector<DrawnObject>& objects) {
+  Canvas canvas(std::move(picture));
+  const PanelSize panel{canvas.width(), canvas.height()};
+  for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
+    draw_box(canvas, pixels_of(object->box, photo, panel), 1, kind_color(object->kind));
+  }
+  picture = std::move(canvas).take();
 }
 
 io::Image draw_detection_picture(const DetectionPicture& picture) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/box.h"
+#include "base/size.h"
 #include "io/image.h"
 #include "report/color.h"
 #include "sact/types.h"
@@ -29,6 +30,9 @@ struct DetectionPicture {
 /// The photograph with boxes and their texts, beside the ponder cost map with its colour bar and
 /// the same boxes in outline.
 io::Image draw_detection_picture(const DetectionPicture& picture);
+
+/// The outlines of objects of a photograph of this size, on a picture of it of any size.
+void draw_outlines(io::Image& picture, Size photo, const std::vector<DrawnObject>& objects);
 
 /// The colour of a kind. Neighbouring numbers look different; all are light enough for photographs.
 Rgb kind_color(int kind);

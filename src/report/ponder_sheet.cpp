@@ -23,11 +23,13 @@ constexpr double kOverlayStrength = 0.6;
 
 }  // namespace
 
-void PonderSheet::add(const io::Image& photo, Map ponder_cost, std::string caption) {
+void PonderSheet::add(const io::Image& photo, Map ponder_cost, std::string caption,
+                      std::vector<DrawnObject> objects) {
   const double scale = std::min(1.0, double(kCellSide) / std::max(photo.width, photo.height));
   const auto side = [scale](int extent) { return std::max(1, int(std::lround(extent * scale))); };
   cells_.push_back({io::resized(photo, {side(photo.height), side(photo.width)}),
-                    std::move(ponder_cost), std::move(caption)});
+                    std::move(ponder_cost), std::move(caption), std::move(objects),
+                    Size{photo.height, photo.width}});
 }
 
 io::Image PonderSheet::draw(int columns) const {
@@ -38,6 +40,7 @@ io::Image PonderSheet::draw(int columns) const {
   std::vector<std::string> captions;
   for (const Cell& cell : cells_) {
     pictures.push_back(overlay(cell.photo, cell.ponder_cost, range, kOverlayStrength));
+    draw_outlines(pictures.back(), cell.size, cell.objects);
     captions.push_back(cell.caption);
   }
   const io::Image grid = montage(pictures, columns, kCellSide, captions);

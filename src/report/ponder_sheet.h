@@ -5,15 +5,18 @@
 #include <vector>
 
 #include "io/image.h"
+#include "report/detection_picture.h"
 #include "sact/types.h"
 
 namespace sact::report {
 
 class PonderSheet {
  public:
-  /// `caption` stands under the picture; it may have several lines. The photograph is shrunk to its
-  /// cell at once: a sheet of many large photographs does not hold them all in memory.
-  void add(const io::Image& photo, Map ponder_cost, std::string caption);
+  /// `caption` stands under the picture; it may have several lines. `objects` are outlined. The
+  /// photograph is shrunk to its cell at once: a sheet of many large photographs does not hold them
+  /// all in memory.
+  void add(const io::Image& photo, Map ponder_cost, std::string caption,
+           std::vector<DrawnObject> objects = {});
 
   size_t size() const { return cells_.size(); }
 
@@ -26,6 +29,8 @@ class PonderSheet {
     io::Image photo;
     Map ponder_cost;
     std::string caption;
+    std::vector<DrawnObject> objects;
+    Size size;  // of the photograph as it was given
   };
   std::vector<Cell> cells_;
 };

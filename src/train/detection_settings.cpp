@@ -85,7 +85,7 @@ void validate(const DetectionSettings& s) {
   check_setting_range("clip_norm", s.clip_norm, 0.0, 1e9);
   check_setting_range("flip", s.flip, 0.0, 1.0);
   check_setting_range("anchor_batch", s.anchor_batch, 2, 100'000);
-  check_setting_range("box_batch", s.box_batch, 2, 10'000);
+  check_setting_range("box_batch", s.box_batch, 4, 10'000);  // a quarter of them on objects
   check_setting_range("workers", s.workers, 0, 1024);
   check_setting_range("checkpoint_minutes", s.checkpoint_minutes, 0.0, 1e6);
   check_setting_range("max_corrupt", s.max_corrupt, 0.0, 1.0);

@@ -20,6 +20,11 @@ RunSettings run_settings(const DetectionSettings& settings) {
           }};
 }
 
+/// Metrics are -1 where there is nothing to find.
+std::string percent(double metric) {
+  return metric >= 0 ? fmt::format("{:.1f} %", 100 * metric) : "n/a";
+}
+
 int extractor_blocks(const ModelSpec& spec) {
   return spec.blocks() - 1;
 }
@@ -46,7 +51,7 @@ std::vector<double> log_row(const DetectorEpoch& record, int blocks) {
     return row;
   }
   row.insert(row.end(), {evaluation->flops.mean, evaluation->flops.std, evaluation->dense_flops});
-  row.insert(row.end(), evaluation->metrics.begin(), evaluation->metrics.end());
+  for (double metric : evaluation->metrics) row.push_back(metric >= 0 ? metric : kNone);
   for (const MeanStd& units : evaluation->units) row.push_back(units.mean);
   return row;
 }
@@ -97,7 +102,8 @@ void DetectorRunFolder::write_model(const std::string& name, Detector detector) 
 void DetectorRunFolder::write_samples(Detector detector, const detect::Examples& examples,
                                       int count, torch::Device device, int64_t epoch) {
   report::PonderSheet sheet;
-  for (int i = 0; i < std::min<int64_t>(count, examples.size()); ++i) {
+  count = int(std::min<int64_t>(count, examples.size()));
+  for (int i = 0; i < count; ++i) {
     FedExample example;
     try {
       example = read_example(examples, int64_t(i) * examples.size() / count, *spec_.detection,
@@ -108,12 +114,17 @@ void DetectorRunFolder::write_samples(Detector detector, const detect::Examples&
     const DetectionOutput output =
         detect(detector, network_input(example, spec_.input, device), {0.3f});
     std::string caption = output.detections.empty() ? "nothing found" : "";
-    for (size_t d = 0; d < std::min<size_t>(output.detections.size(), 3); ++d) {
-      const detect::Detection& found = output.detections[d];
-      caption += fmt::format("{}{} {:.0f} %", d == 0 ? "" : "\n",
-                             printable(spec_.label(found.label)), 100 * found.score);
+    std::vector<report::DrawnObject> objects;
+    for (const detect::Detection& found : output.detections) {
+      constexpr size_t kNamed = 3;
+      if (objects.size() < kNamed) {
+        caption += fmt::format("{}{} {:.0f} %", objects.empty() ? "" : "\n",
+                               printable(spec_.label(found.label)), 100 * found.score);
+      }
+      objects.push_back({found.box, found.label, {}});
     }
-    sheet.add(image_of(example.pixels), ponder_cost_map(output.extracted), caption);
+    sheet.add(image_of(example.pixels), ponder_cost_map(output.extracted), caption,
+              std::move(objects));
   }
   if (sheet.size() > 0) directory_.write_samples(sheet.draw(4), "ponder maps", epoch);
 }
@@ -131,13 +142,14 @@ void DetectorRunFolder::record(const DetectorEpoch& record, int64_t step) {
   if (record.evaluation) {
     const DetectorOutcome& evaluation = *record.evaluation;
     for (size_t i = 0; i < evaluation.metrics.size(); ++i) {
+      if (evaluation.metrics[i] < 0) continue;
       events.add_scalar(fmt::format("val/{}", detect::kCocoMetricKeys[i]), evaluation.metrics[i],
                         step);
     }
     events.add_scalar("val/gflop", evaluation.flops.mean * 1e-9, step);
-    line += fmt::format(
-        ", AP {:.1f} %, AP50 {:.1f} %, extractor {}", 100 * evaluation.metrics[detect::kAp],
-        100 * evaluation.metrics[detect::kAp50], format_flops(evaluation.flops.mean));
+    line += fmt::format(", AP {}, AP50 {}, extractor {}", percent(evaluation.metrics[detect::kAp]),
+                        percent(evaluation.metrics[detect::kAp50]),
+                        format_flops(evaluation.flops.mean));
     if (spec_.adaptive()) {
       line +=
           fmt::format(" ({:.0f} % of dense)", 100 * evaluation.flops.mean / evaluation.dense_flops);
@@ -154,8 +166,8 @@ void DetectorRunFolder::write_summary() {
   page.subtitle = fmt::format("{} detector with units {} on {}", name_of(spec_.halting),
                               fmt::join(spec_.units, ","), settings_.data);
   page.facts = {{"epochs", fmt::format("{:.0f} of {}", last_of(log, "epoch"), settings_.epochs)},
-                {"AP", fmt::format("{:.1f} %", 100 * last_of(log, "AP"))},
-                {"AP50", fmt::format("{:.1f} %", 100 * last_of(log, "AP50"))},
+                {"AP", percent(last_of(log, "AP"))},
+                {"AP50", percent(last_of(log, "AP50"))},
                 {"FLOPs of the extractor", format_flops(last_of(log, "flops"))},
                 {"of dense", fmt::format("{:.0f} %", 100 * last_of(log, "flops") /
                                                          last_of(log, "dense_flops"))}};

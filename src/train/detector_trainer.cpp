@@ -233,7 +233,8 @@ void DetectorTrainer::finish_epoch(DetectorTrainResult& result) {
                                           processes_.threads(settings_.workers));
     result.ap = record.evaluation->metrics[detect::kAp];
     result.flops = record.evaluation->flops.mean;
-    const bool best = result.ap > now.best_accuracy;
+    // Where there is nothing to find, any detector is the best so far.
+    const bool best = now.best_accuracy < 0 || result.ap > now.best_accuracy;
     if (best) now.best_accuracy = result.ap;
     if (folder_) {
       folder_->write_model("last", detector_);

@@ -122,6 +122,7 @@ void RunFolder::write_samples(Network network, const data::Dataset& dataset, int
   network->eval();
   const ModelSpec& spec = network->spec();
   report::PonderSheet samples;
+  count = int(std::min<int64_t>(count, dataset.size()));
   for (int i = 0; i < count; ++i) {
     // Spread over the set, which is ordered by class.
     const int64_t index = int64_t(i) * dataset.size() / count;

@@ -75,6 +75,21 @@ TEST(PonderSheet, LargePhotographsAreShrunkAndSmallOnesEnlarged) {
   EXPECT_LT(a.width, 8 + kCell + 100);
 }
 
+TEST(PonderSheet, ObjectsAreOutlinedWhereTheyAre) {
+  PonderSheet sheet;  // the photograph is shrunk to a quarter
+  sheet.add(plain_image(4 * kCell, 4 * kCell, kGrey), Map(1, 1, 1.0f), "x",
+            {{{160, 240, 480, 720}, 3, ""}});
+  const io::Image drawn = sheet.draw(1);
+  const int top = first_row(drawn);
+  const Rgb plain = color_at(drawn, 8 + 20, top + 20), line = kind_color(3);
+  EXPECT_EQ(color_at(drawn, 8 + 40, top + 100), line);
+  EXPECT_EQ(color_at(drawn, 8 + 119, top + 100), line);
+  EXPECT_EQ(color_at(drawn, 8 + 80, top + 60), line);
+  EXPECT_EQ(color_at(drawn, 8 + 80, top + 179), line);
+  EXPECT_EQ(color_at(drawn, 8 + 80, top + 100), plain);
+  EXPECT_EQ(color_at(drawn, 8 + 130, top + 100), plain);
+}
+
 TEST(PonderSheet, MapsWithoutFiniteValuesDoNotDisturbTheOthers) {
   const io::Image sheet = sheet_of({Map(1, 1, NAN), Map(1, 1, 3.0f), Map(1, 1, 7.0f)}).draw(3);
   const int y = first_row(sheet) + 50;

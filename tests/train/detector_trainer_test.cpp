@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "base/log.h"
+#include "detect/coco.h"
+#include "io/image.h"
 #include "model/initial_weights.h"
 #include "report/csv.h"
 #include "support/errors.h"
@@ -113,6 +115,30 @@ TEST_F(DetectorTraining, NormStatisticsStayAsTheyWere) {
   EXPECT_GT(moved, 10);
 }
 
+TEST_F(DetectorTraining, CrowdsAndEmptyImagesAreTrainedOn) {
+  detect::CocoInstances instances{"", {{1, "thing"}}, {}, {}};
+  std::filesystem::create_directories(directory_ / "coco/annotations");
+  std::filesystem::create_directories(directory_ / "coco/all");
+  for (int64_t id = 1; id <= 3; ++id) {
+    const std::string name = fmt::format("{}.png", id);
+    instances.images.push_back({id, name, {64, 64}});
+    io::write_image(directory_ / ("coco/all/" + name), io::Image(64, 64));
+  }
+  // One is filled by a crowd, the others show nothing.
+  instances.objects = {{1, 1, 1, {0, 0, 64, 64}, 4096, true}};
+  detect::write_coco_instances(directory_ / "coco/annotations/instances_all.json", instances);
+  const std::string data = "data=" + (directory_ / "coco").string();
+  const DetectorTrainResult result =
+      train_detector(options("a", {data, "train=all", "val=all", "batch=1", "samples=9"}));
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(result.ap, -1);
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "a/best.safetensors"));
+  const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
+  EXPECT_TRUE(std::isfinite(log.find("loss")->back()));
+  EXPECT_TRUE(std::isnan(log.find("AP")->back()));
+  EXPECT_EQ(bytes_of("a/summary.html").find("-100"), std::string::npos);
+}
+
 TEST_F(DetectorTraining, MistakesAreOneLine) {
   auto message = [&](std::vector<std::string> changes) {
     return test::error_of([&] { train_detector(options("m", std::move(changes))); });
@@ -123,6 +149,7 @@ TEST_F(DetectorTraining, MistakesAreOneLine) {
             "synthetic:size=64,count=6,val=3: has the splits train and val, but no 'other'");
   EXPECT_EQ(message({"batch=9"}), "setting 'batch': 6 images do not fill one step of 9");
   EXPECT_EQ(message({"precision=bf16"}), "setting 'precision': bf16 needs --device cuda");
+  EXPECT_EQ(message({"box_batch=3"}), "setting 'box_batch' must be between 4 and 10000, found 3");
   EXPECT_EQ(message({"drops=0.5,2"}), "setting 'drops' must be between 0 and 1, found 2");
   EXPECT_EQ(message({"anchor_sizes="}).find("the detector of this run: 'detection': "), 0u)
       << message({"anchor_sizes="});
