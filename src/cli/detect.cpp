@@ -44,6 +44,7 @@ struct Job {
   detect::Detector& detector;
   const detect::CocoIds& ids;
   const StreamedTable& table;
+  const detect::CocoInstances& truth;  // of --gt, or empty
 };
 
 void check_usage(const DetectOptions& options) {
@@ -95,6 +96,12 @@ void record(const Job& job, const DetectedFile& file, int64_t image, Outcome& ou
   }
 }
 
+/// Boxes of a picture of another size could not be compared with the annotated ones.
+void check_size(const detect::CocoImage& annotated, const DetectedFile& file) {
+  if (annotated.size.positions() == 0 || annotated.size == file.size) return;
+  detect::fail_of_size(file.path, file.size, annotated.size);
+}
+
 void detect_image(const Job& job, const Input& input, int number, const std::string& name,
                   Outcome& outcome) {
   const int64_t id = job.ids.image(input.path, number);
@@ -104,6 +111,7 @@ void detect_image(const Job& job, const Input& input, int number, const std::str
   const io::Image photo = io::read_image(input.path);
   file.size = {photo.height, photo.width};
   file.load_ms = watch.lap();
+  if (job.options.eval) check_size(job.truth.images[size_t(number) - 1], file);
   file.result = job.detector.detect(photo, float(job.options.score), job.options.most);
   watch.lap();
   if (!job.options.no_pictures) {
@@ -119,6 +127,10 @@ std::vector<Input> inputs_of(const DetectOptions& options, const detect::CocoIns
   if (!options.eval) {
     return expand_inputs(options.images, options.no_pictures ? std::string() : options.out);
   }
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(options.data, ignored)) {
+    fail("{}: there is no such folder", printable(options.data));
+  }
   std::vector<Input> inputs;
   for (const detect::CocoImage& image : truth.images) {
     if (image.file_name.empty()) fail("{}: image {} has no file_name", truth.name, image.id);
@@ -128,11 +140,12 @@ std::vector<Input> inputs_of(const DetectOptions& options, const detect::CocoIns
 }
 
 void detect_all(const DetectOptions& options, const std::vector<Input>& inputs,
-                const detect::CocoIds& ids, detect::Detector& detector, Outcome& outcome) {
+                const detect::CocoIds& ids, const detect::CocoInstances& truth,
+                detect::Detector& detector, Outcome& outcome) {
   const std::vector<std::string> names = unique_names(inputs, ".detections.png");
   if (!options.no_pictures) check_inputs_stay(inputs, options.out, names);
   const StreamedTable table = detection_table(detector.spec(), paths_of(inputs));
-  const Job job{options, detector, ids, table};
+  const Job job{options, detector, ids, table, truth};
   Progress progress("detecting", int64_t(inputs.size()), "images");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string failure =
@@ -170,6 +183,16 @@ void print_summary(const DetectOptions& options, const Outcome& outcome, double 
   print(text);
 }
 
+/// What the text's last lines say: means over the images that were run.
+void add_means(const Outcome& outcome, io::Json& json) {
+  json["objects"] = outcome.objects;
+  if (outcome.count == 0) return;
+  const double count = double(outcome.count);
+  json["flops"] = outcome.flops / count;
+  json["dense_flops"] = outcome.dense_flops / count;
+  for (const auto& [stage, ms] : outcome.ms) json["ms"][stage] = ms / count;
+}
+
 void warn_of_unknown(const detect::CocoIds& ids, const std::string& annotations) {
   const std::vector<std::string>& labels = ids.unknown_labels();
   if (labels.empty()) return;
@@ -188,16 +211,20 @@ int run(const DetectOptions& options) {
       options.gt.empty() ? detect::CocoInstances{} : detect::read_coco_instances(options.gt);
   const detect::CocoIds ids =
       options.gt.empty() ? detect::CocoIds(model.spec()) : detect::CocoIds(model.spec(), truth);
-  warn_of_unknown(ids, options.gt);
   const std::vector<Input> inputs = inputs_of(options, truth);
+  warn_of_unknown(ids, options.gt);
   check_outputs(options);
   detect::Detector detector(model, api::kernel_table(), precision_from_name(options.dtype),
                             thread_count(options.common.threads));
   Outcome outcome;
-  detect_all(options, inputs, ids, detector, outcome);
+  detect_all(options, inputs, ids, truth, detector, outcome);
   if (!options.results.empty()) detect::write_coco_results(options.results, outcome.results);
   std::optional<detect::CocoEvaluation> evaluation;
   if (options.eval) {
+    if (outcome.failed > 0) {
+      log_warning("objects of the {} that failed count as missed",
+                  counted(outcome.failed, "image"));
+    }
     evaluation = detect::evaluate_coco(truth, outcome.results, options.common.threads);
   }
   const double seconds = watch.lap() / 1000;
@@ -206,6 +233,7 @@ int run(const DetectOptions& options) {
                      {"images", std::move(outcome.images)},
                      {"failed", outcome.failed},
                      {"seconds", seconds}};
+    add_means(outcome, json);
     if (evaluation) json["eval"] = to_json(*evaluation);
     print_json(json);
   } else {

@@ -97,6 +97,11 @@ std::vector<std::string> DetectionSet::category_names() const {
   return names;
 }
 
+void fail_of_size(const std::string& name, Size found, Size annotated) {
+  fail("{}: has {}x{} pixels (width x height), but its annotation says {}x{}", name, found.width,
+       found.height, annotated.width, annotated.height);
+}
+
 CocoBox coco_box(const Box& box) {
   return {box.x0, box.y0, double(box.x1) - double(box.x0), double(box.y1) - double(box.y0)};
 }

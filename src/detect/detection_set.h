@@ -42,6 +42,9 @@ struct DetectionSet {
 /// and when none of the images is there.
 DetectionSet make_detection_set(CocoInstances annotations, const std::filesystem::path& folder);
 
+/// Throws sact::Error for an image that its annotation describes with another size.
+[[noreturn]] void fail_of_size(const std::string& name, Size found, Size annotated);
+
 /// A box as COCO's files have it, and back.
 CocoBox coco_box(const Box& box);
 Box box_of(const CocoBox& box);

@@ -36,8 +36,8 @@ class FolderExamples : public Examples {
     const double found = double(image.width) / image.height;
     const double rounding = 1.0 / image.height + shape / image.height;
     if (std::abs(found - shape) > rounding) {
-      fail("{}: has {}x{} pixels (width x height), but its annotation says {}x{}", name(index),
-           image.width, image.height, whole.width, whole.height);
+      const io::ImageHeader header = io::read_image_header(name(index));  // not the reduced scale
+      fail_of_size(name(index), {header.height, header.width}, whole);
     }
     return image;
   }

@@ -132,6 +132,23 @@ TEST_F(CliDetect, JsonHasTheDocumentedKeys) {
   EXPECT_GT(found, 0u);
 }
 
+TEST_F(CliDetect, JsonHasTheMeansOverAllImages) {
+  const Json json = Json::parse(run({"detect", "m", "photos", "--no-pictures", "--json"}));
+  ASSERT_EQ(json["images"].size(), 3u);
+  size_t objects = 0;
+  double flops = 0, crops = 0;
+  for (const Json& image : json["images"]) {
+    objects += image["detections"].size();
+    flops += image["flops"].get<double>() / 3;
+    crops += image["ms"]["crops"].get<double>() / 3;
+  }
+  EXPECT_EQ(json["objects"], objects);
+  EXPECT_NEAR(json["flops"].get<double>(), flops, 1);
+  EXPECT_GE(json["dense_flops"].get<double>() * 1.1, flops);
+  EXPECT_NEAR(json["ms"]["crops"].get<double>(), crops, 1e-6);
+  EXPECT_EQ(json["ms"].size(), json["images"][0]["ms"].size());
+}
+
 TEST_F(CliDetect, ResultsHaveTheIdsOfTheAnnotations) {
   run({"detect", "m", "photos/a.png", "photos/b.jpg", "--no-pictures", "--results", "own.json"});
   const Json own = read_json("own.json");
@@ -184,6 +201,22 @@ TEST_F(CliDetect, EvaluationIsThatOfTheResults) {
       run({"detect", "m", "--eval", "--gt", "gt.json", "--data", "photos", "--out", "found"});
   EXPECT_NE(text.find("dog"), std::string::npos) << text;
   EXPECT_TRUE(std::filesystem::exists(directory_ / "found/b.detections.png"));
+}
+
+TEST_F(CliDetect, EvaluationSaysWhatItCouldNotCompare) {
+  write_truth();
+  EXPECT_EQ(error({"detect", "m", "--eval", "--gt", "gt.json", "--data", "nowhere"}),
+            "sact: error: nowhere: there is no such folder\n");
+  std::string text = read_json("gt.json").dump();
+  text.replace(text.find("\"width\":80"), 10, "\"width\":40");  // of b.jpg, the first
+  write("gt.json", text);
+  const std::string said =
+      run({"detect", "m", "--eval", "--gt", "gt.json", "--data", "photos", "--no-pictures"}, 1);
+  EXPECT_NE(said.find("photos/b.jpg: has 80x60 pixels (width x height), but its annotation says "
+                      "40x60\n"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("objects of the 1 image that failed count as missed"), std::string::npos);
 }
 
 TEST_F(CliDetect, OneBrokenImageDoesNotStopTheOthers) {
