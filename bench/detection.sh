@@ -18,7 +18,8 @@ trap 'rm -rf "$work"' EXIT
 bench() {  # NAME ARGUMENTS...
   local name=$1
   shift
-  "$sact" bench "$@" --size 600x1000 --threads "$threads" --json >"$out/$name.json"
+  "$sact" bench "$@" --size 600x1000 --threads "$threads" --json |
+    sed 's|"model": "[^"]*/|"model": "|' >"$out/$name.json"
   printf '%s\n' "$name"
   python3 bench/show_rows.py "$out/$name.json"
 }
@@ -33,12 +34,13 @@ while (($# >= 2)); do
   bench "density-$name" "$1" --density 0.25,0.5,0.75,1 --rounds "$rounds"
   bench "trained-$name" "$1" "$2" --rounds $(((rounds + 4) / 5))
   "$sact" detect "$1" "$2" --no-pictures --threads "$threads" --json >"$work/detect.json"
-  python3 - "$work/detect.json" "$out/stages-$name.json" <<'PYTHON'
+  python3 - "$work/detect.json" "$out/stages-$name.json" "$name" <<'PYTHON'
 import json, sys
 results = json.load(open(sys.argv[1]))
-kept = {k: v for k, v in results.items() if not isinstance(v, list)}
-json.dump(kept, open(sys.argv[2], "w"), indent=2)
-print(json.dumps(kept))
+means = {"model": sys.argv[3], "images": len(results["images"])}
+means |= {key: results[key] for key in ("flops", "dense_flops", "ms")}
+json.dump(means, open(sys.argv[2], "w"), indent=2)
+print(json.dumps(means))
 PYTHON
   shift 2
 done

@@ -19,7 +19,8 @@ trap 'rm -rf "$work"' EXIT
 bench() {  # NAME ARGUMENTS...
   local name=$1
   shift
-  "$sact" bench "$@" --threads "$threads" --json >"$out/$name.json"
+  "$sact" bench "$@" --threads "$threads" --json |
+    sed 's|"model": "[^"]*/|"model": "|' >"$out/$name.json"
   printf '%s\n' "$name"
   python3 bench/show_rows.py "$out/$name.json"
 }
