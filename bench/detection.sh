@@ -10,29 +10,18 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:?"usage: bench/detection.sh OUT [DETECTOR PHOTOS]..."}
 shift
-sact=${SACT:-build/sact} threads=${THREADS:-2} rounds=${ROUNDS:-15}
-mkdir -p "$out"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-bench() {  # NAME ARGUMENTS...
-  local name=$1
-  shift
-  "$sact" bench "$@" --size 600x1000 --threads "$threads" --json |
-    sed 's|"model": "[^"]*/|"model": "|' >"$out/$name.json"
-  printf '%s\n' "$name"
-  python3 bench/show_rows.py "$out/$name.json"
-}
+rounds=${ROUNDS:-15}
+. bench/common.sh
 
 # The paper's extractor, ResNet-101, with fresh weights.
 "$sact" new --depth 101 --classes 80 --halting sact --detect --out "$work/r101.safetensors" >/dev/null
-bench density-resnet101 "$work/r101.safetensors" --density 0.25,0.5,0.75,1 --rounds "$rounds"
+bench density-resnet101 "$work/r101.safetensors" --size 600x1000 --density 0.25,0.5,0.75,1 --rounds "$rounds"
 
 # Trained ones, as they halt on photographs.
 while (($# >= 2)); do
   name=$(basename "$1" .safetensors)
-  bench "density-$name" "$1" --density 0.25,0.5,0.75,1 --rounds "$rounds"
-  bench "trained-$name" "$1" "$2" --rounds $(((rounds + 4) / 5))
+  bench "density-$name" "$1" --size 600x1000 --density 0.25,0.5,0.75,1 --rounds "$rounds"
+  bench "trained-$name" "$1" "$2" --size 600x1000 --rounds $(((rounds + 4) / 5))
   "$sact" detect "$1" "$2" --no-pictures --threads "$threads" --json >"$work/detect.json"
   python3 - "$work/detect.json" "$out/stages-$name.json" "$name" <<'PYTHON'
 import json, sys

@@ -11,19 +11,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:?"usage: bench/engine.sh OUT [PHOTOS [MODEL...]]"} photos=${2:-}
 models=("${@:3}")
-sact=${SACT:-build/sact} threads=${THREADS:-2} rounds=${ROUNDS:-31}
-mkdir -p "$out"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-bench() {  # NAME ARGUMENTS...
-  local name=$1
-  shift
-  "$sact" bench "$@" --threads "$threads" --json |
-    sed 's|"model": "[^"]*/|"model": "|' >"$out/$name.json"
-  printf '%s\n' "$name"
-  python3 bench/show_rows.py "$out/$name.json"
-}
+rounds=${ROUNDS:-31}
+. bench/common.sh
 
 "$sact" new --depth 101 --classes 1000 --out "$work/plain.safetensors" >/dev/null
 "$sact" new --depth 101 --classes 1000 --halting sact --out "$work/sact.safetensors" >/dev/null

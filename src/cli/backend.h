@@ -34,8 +34,8 @@ Backend chosen_shared_backend(const BackendOptions& wanted, const CommonOptions&
 /// Whether the environment (WORLD_SIZE) names other processes that work on the same job.
 bool among_several_processes();
 
-/// The back end for the chosen device and threads, with the weights of what runs on images loaded: a
-/// detector's extractor, or the whole network. bfloat16 is the engine's.
+/// The back end for the chosen device and threads, with the weights of what runs on images loaded:
+/// a detector's extractor, or the whole network. bfloat16 is the engine's.
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,
                                     Backend backend, Precision precision = Precision::kFloat32);
 

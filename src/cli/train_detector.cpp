@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/torch_plugin.h"
 #include "cli/training.h"
+#include "detect/coco_eval.h"
 #include "train/detection_settings.h"
 
 namespace sact::cli {
@@ -30,10 +31,8 @@ int run(const TrainingOptions& options) {
                 {"best_AP", outcome.best_ap},
                 {"flops", outcome.flops}});
   } else if (outcome.finished) {
-    print(
-        fmt::format("finished {} in {}: best AP {}", counted(outcome.epochs, "epoch"),
-                    format_duration(outcome.seconds),
-                    outcome.best_ap < 0 ? "n/a" : fmt::format("{:.1f} %", 100 * outcome.best_ap)));
+    print(fmt::format("finished {} in {}: best AP {}", counted(outcome.epochs, "epoch"),
+                      format_duration(outcome.seconds), detect::metric_text(outcome.best_ap)));
     print(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
                       options.run));
   } else {

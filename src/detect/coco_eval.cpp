@@ -314,4 +314,8 @@ io::Json to_json(const CocoEvaluation& evaluation) {
   return json;
 }
 
+std::string metric_text(double metric) {
+  return metric >= 0 ? fmt::format("{:.1f} %", 100 * metric) : "n/a";
+}
+
 }  // namespace sact::detect

@@ -36,6 +36,9 @@ inline constexpr std::array<std::string_view, kCocoMetricCount> kCocoMetricKeys 
 /// From 0 to 1, and -1 where there are no objects to find.
 using CocoMetrics = std::array<double, kCocoMetricCount>;
 
+/// "71.8 %", and "n/a" where there is nothing to find.
+std::string metric_text(double metric);
+
 struct CategoryMetrics {
   Category category;
   int64_t objects = 0;  // crowds not counted

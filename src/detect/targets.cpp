@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/choose.h"
+
 namespace sact::detect {
 namespace {
 
@@ -9,15 +11,6 @@ bool in_crowd(const Box& box, std::span<const Object> objects) {
   return std::any_of(objects.begin(), objects.end(), [&](const Object& object) {
     return object.crowd && intersection(box, object.box) >= 0.5f * area(box);
   });
-}
-
-/// Moves `count` random items of a list to its front and drops the others.
-void choose(std::vector<int64_t>& list, size_t count, Random& random) {
-  count = std::min(count, list.size());
-  for (size_t i = 0; i < count; ++i) {
-    std::swap(list[i], list[i + size_t(random.below(int64_t(list.size() - i)))]);
-  }
-  list.resize(count);
 }
 
 }  // namespace

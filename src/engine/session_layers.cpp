@@ -74,13 +74,9 @@ void Session::run_first_basic(int thread, int block) {
   team_->meet();
 
   enter_block(thread, block);
-  kernels::RowProduct shortcut = product_of(*unit.shortcut);
-  shortcut.rows = b.grid.rows();
+  kernels::RowProduct shortcut = shortcut_product(unit, block);
   shortcut.input = preactivated_;
-  shortcut.input_stride = operand_stride(in);
   shortcut.list = b.entry_centres.data();
-  shortcut.output = stream_;
-  shortcut.output_stride = row_stride(spec.block_channels(block), 4);
   multiply(thread, *unit.shortcut, shortcut, true);
 
   kernels::RowProduct conv1 = product_of(unit.conv1);

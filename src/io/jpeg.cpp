@@ -117,17 +117,14 @@ class JpegDecoder {
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
   ImageHeader header(const ReadOptions& options) {
-    read_header();
-    check_pixel_count(codec_.image_width, codec_.image_height, name_, options);
-    check_plausible();
+    const int orientation = begin(options);
     ImageHeader header{int(codec_.image_width), int(codec_.image_height)};
-    if (swaps_axes(exif_code())) std::swap(header.width, header.height);
+    if (swaps_axes(orientation)) std::swap(header.width, header.height);
     return header;
   }
 
   Image decode(const ReadOptions& options) {
-    header(options);
-    const int orientation = exif_code();
+    const int orientation = begin(options);
     start(options.min_side);
     Image image(int(codec_.output_width), int(codec_.output_height));
     read_rows(image);
@@ -143,6 +140,14 @@ class JpegDecoder {
   [[noreturn]] void refuse(const std::string& problem) const {
     fail("{}: cannot be decoded as JPEG: {}; the file is damaged or of a kind not supported here",
          name_, problem);
+  }
+
+  /// Reads and checks what stands before the pixels; returns the EXIF code of the orientation.
+  int begin(const ReadOptions& options) {
+    read_header();
+    check_pixel_count(codec_.image_width, codec_.image_height, name_, options);
+    check_plausible();
+    return exif_code();
   }
 
   void read_header() {

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <numeric>
 
+#include "base/choose.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "base/random.h"
 #include "io/resize.h"
 #include "model/detection.h"
 #include "model/flops.h"
@@ -147,11 +147,7 @@ std::vector<size_t> other_images(size_t image, size_t count, uint64_t seed) {
     if (i != image) pool.push_back(i);
   }
   Random random = Random::derived(seed, image);
-  const size_t chosen = std::min(kOthers, pool.size());
-  for (size_t i = 0; i < chosen; ++i) {
-    std::swap(pool[i], pool[i + size_t(random.below(int64_t(pool.size() - i)))]);
-  }
-  pool.resize(chosen);
+  choose(pool, kOthers, random);
   return pool;
 }
 

@@ -51,10 +51,6 @@ torch::Tensor code_loss(const torch::Tensor& codes, const Targets& targets) {
                  targets);
 }
 
-Size size_of(const torch::Tensor& maps) {
-  return {int(maps.size(2)), int(maps.size(3))};
-}
-
 }  // namespace
 
 DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& image,
@@ -71,9 +67,9 @@ DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& image,
   const Targets anchor_targets(anchors, objects, {0.7f, 0.3f, true}, options.anchors, 0.5,
                                Random(draws.bits()), device);
   const torch::Tensor score_loss = mean_of(
-      torch::binary_cross_entropy_with_logits(
-          scores.index_select(0, anchor_targets.chosen),
-          anchor_targets.classes.gt(0).to(scores.scalar_type()), {}, {}, at::Reduction::Sum),
+      torch::binary_cross_entropy_with_logits(scores.index_select(0, anchor_targets.chosen),
+                                              anchor_targets.classes.gt(0).to(scores.scalar_type()),
+                                              {}, {}, at::Reduction::Sum),
       anchor_targets);
   const torch::Tensor anchor_loss =
       code_loss(codes.index_select(0, anchor_targets.chosen.narrow(0, 0, anchor_targets.objects)),

@@ -14,10 +14,6 @@ torch::nn::Conv2d convolution(int in, int out, int kernel) {
   return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, kernel).padding(kernel / 2));
 }
 
-Size size_of(const torch::Tensor& maps) {
-  return {int(maps.size(2)), int(maps.size(3))};
-}
-
 std::span<const float> span_of(const torch::Tensor& host) {
   return {host.data_ptr<float>(), size_t(host.numel())};
 }
@@ -27,6 +23,10 @@ torch::Tensor to_host(const torch::Tensor& tensor) {
 }
 
 }  // namespace
+
+Size size_of(const torch::Tensor& maps) {
+  return {int(maps.size(2)), int(maps.size(3))};
+}
 
 DetectorImpl::DetectorImpl(const ModelSpec& spec) : spec_(spec) {
   validate(spec_, "the detector's spec");

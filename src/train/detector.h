@@ -22,6 +22,9 @@ struct ProposalOutput {
 
 /// Extractor, proposal layers, and the network that classifies boxes. Norms always use their moving
 /// averages, in training too.
+/// Of maps [batch, channels, H, W].
+Size size_of(const torch::Tensor& maps);
+
 class DetectorImpl : public torch::nn::Module {
  public:
   explicit DetectorImpl(const ModelSpec& spec);

@@ -20,11 +20,6 @@ RunSettings run_settings(const DetectionSettings& settings) {
           }};
 }
 
-/// Metrics are -1 where there is nothing to find.
-std::string percent(double metric) {
-  return metric >= 0 ? fmt::format("{:.1f} %", 100 * metric) : "n/a";
-}
-
 int extractor_blocks(const ModelSpec& spec) {
   return spec.blocks() - 1;
 }
@@ -147,8 +142,9 @@ void DetectorRunFolder::record(const DetectorEpoch& record, int64_t step) {
                         step);
     }
     events.add_scalar("val/gflop", evaluation.flops.mean * 1e-9, step);
-    line += fmt::format(", AP {}, AP50 {}, extractor {}", percent(evaluation.metrics[detect::kAp]),
-                        percent(evaluation.metrics[detect::kAp50]),
+    line += fmt::format(", AP {}, AP50 {}, extractor {}",
+                        detect::metric_text(evaluation.metrics[detect::kAp]),
+                        detect::metric_text(evaluation.metrics[detect::kAp50]),
                         format_flops(evaluation.flops.mean));
     if (spec_.adaptive()) {
       line +=
@@ -166,8 +162,8 @@ void DetectorRunFolder::write_summary() {
   page.subtitle = fmt::format("{} detector with units {} on {}", name_of(spec_.halting),
                               fmt::join(spec_.units, ","), settings_.data);
   page.facts = {{"epochs", fmt::format("{:.0f} of {}", last_of(log, "epoch"), settings_.epochs)},
-                {"AP", percent(last_of(log, "AP"))},
-                {"AP50", percent(last_of(log, "AP50"))},
+                {"AP", detect::metric_text(last_of(log, "AP"))},
+                {"AP50", detect::metric_text(last_of(log, "AP50"))},
                 {"FLOPs of the extractor", format_flops(last_of(log, "flops"))},
                 {"of dense", fmt::format("{:.0f} %", 100 * last_of(log, "flops") /
                                                          last_of(log, "dense_flops"))}};

@@ -244,10 +244,10 @@ TEST(AucBorji, TheHighestPixelReachesTheHighestThreshold) {
     const auto highest = std::max_element(map.values.begin(), map.values.end());
     const auto pixel = uint32_t(highest - map.values.begin());
     // Fixated alone, it is above all but itself: its share of the draws costs half of it.
-    EXPECT_NEAR(auc_borji(map, fixations_at(map, {pixel}), {.splits = 20'000, .seed = seed}),
-                direct_stepped_auc(map, fixations_at(map, {pixel}),
-                                   {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
-                0.01)
+    EXPECT_NEAR(
+        auc_borji(map, fixations_at(map, {pixel}), {.splits = 20'000, .seed = seed}),
+        direct_stepped_auc(map, fixations_at(map, {pixel}), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
+        0.01)
         << seed;
   }
 }
