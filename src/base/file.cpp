@@ -138,15 +138,17 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(Durability durability) {
   SACT_ASSERT(descriptor_ >= 0);
-  if (::fsync(descriptor_) != 0) {
+  const bool sync = durability == Durability::kSynced;
+  if (sync && ::fsync(descriptor_) != 0) {
     fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     fail("{}: cannot be put in place: {}", path_.string(), errno_text(errno));
   }
   ::close(std::exchange(descriptor_, -1));
+  if (!sync) return;
   // The rename itself must survive a power cut: sync the directory too, where that is possible.
   const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : ".";
   const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -156,10 +158,11 @@ void AtomicFile::commit() {
   }
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                           Durability durability) {
   AtomicFile file(path);
   file.write(bytes);
-  file.commit();
+  file.commit(durability);
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
