@@ -16,6 +16,7 @@
 #include "cli/evaluation.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "io/image.h"
 #include "measure/active_sets.h"
 #include "measure/benchmark.h"
@@ -429,6 +430,9 @@ report::Table to_numbers(const std::vector<Row>& rows) {
 int run(const BenchOptions& options) {
   if (options.common.device != "cpu")
     fail("sact bench measures the CPU engine: leave out --device");
+  std::vector<std::filesystem::path> read(options.images.begin(), options.images.end());
+  read.emplace_back(options.model);
+  protect_inputs(read, {{"--csv", options.csv}});
   if (!options.csv.empty()) check_writable(options.csv);
   Bench bench(options);
   const std::vector<Row> rows = bench.run();
