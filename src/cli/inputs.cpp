@@ -34,6 +34,12 @@ fs::path fixed_folder(fs::path match, const std::string& pattern) {
   return match;
 }
 
+/// One spelling for one path. Links stay: two names of an image are two images.
+fs::path plain_path(const fs::path& path) {
+  std::error_code ignored;
+  return fs::absolute(path, ignored).lexically_normal();
+}
+
 /// The kind of a file that no image is expected in.
 std::string kind_of(const fs::path& path) {
   std::error_code ignored;
@@ -50,8 +56,13 @@ struct Expansion {
   const fs::path& excluded;
   Skipped& skipped;
   std::vector<Input> inputs = {};
+  std::set<fs::path> taken = {};
 
   void add_file(const fs::path& path, const fs::path& folder) {
+    if (!taken.insert(plain_path(path)).second) {
+      ++skipped.kinds["given twice"];
+      return;
+    }
     inputs.push_back({path, {}, folder.empty() ? path : path.lexically_relative(folder), folder});
   }
 
@@ -126,7 +137,7 @@ fs::path kept_below(const fs::path& path) {
 
 /// A picture's name as it grows by the names of folders until no other image has it.
 struct GrowingName {
-  fs::path file;     // canonical
+  fs::path file;
   fs::path folders;  // all that could stand in front
   fs::path name;
 
@@ -141,9 +152,7 @@ struct GrowingName {
 
 GrowingName growing_name(const Input& input) {
   const fs::path relative = input.relative.empty() ? input.path.filename() : input.relative;
-  std::error_code ignored;
-  const fs::path folder = fs::weakly_canonical(fs::absolute(input.folder, ignored), ignored);
-  return {fs::weakly_canonical(input.path, ignored), kept_below(folder), kept_below(relative)};
+  return {plain_path(input.path), kept_below(plain_path(input.folder)), kept_below(relative)};
 }
 
 /// Lets the names that several images share grow; false when none could.

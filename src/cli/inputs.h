@@ -24,7 +24,7 @@ struct Input {
   std::shared_ptr<const std::vector<std::byte>> bytes = {};  // of standard input
 };
 
-/// The files of folders that are not taken, by kind: ".txt", "hidden", "of an earlier run".
+/// The files that are not taken, by kind: ".txt", "hidden", "of an earlier run", "given twice".
 struct Skipped {
   std::map<std::string, int64_t> kinds;
 
@@ -37,7 +37,8 @@ struct Skipped {
 
 /// Files stay as they are, directories become the images in and below them, patterns (for shells
 /// that did not expand them) what matches, "-" the image on standard input, which is read here. An
-/// argument that gives nothing is kept with its error. Images below `excluded`, where the command's
+/// argument that gives nothing is kept with its error, and a file that was given twice is taken
+/// once. Images below `excluded`, where the command's
 /// own pictures go, are not taken from directories. What directories have besides is counted in
 /// `skipped`.
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
@@ -56,7 +57,7 @@ std::vector<std::string> unique_names(const std::vector<Input>& inputs, const st
 /// For every input the path of its picture below one directory: the relative path of the image with
 /// its extension, then `suffix` ("cats/a.jpg.ponder.png"). Where images of several folders share a
 /// relative path, as many of their folders' names as tell them apart stand in front. No path leaves
-/// the directory. An image that was given twice has one picture.
+/// the directory.
 std::vector<std::string> picture_names(const std::vector<Input>& inputs, const std::string& suffix);
 
 /// One of `count` parts of a list, numbered from 1.
