@@ -181,6 +181,7 @@ int run_map(const MapOptions& options) {
     const std::string failure =
         failure_of(job.input, [&] { draw_map(options, center, network, job, outcome); });
     if (!failure.empty()) {
+      print_error(failure);
       outcome.images.push_back({{"path", job.input.path.string()}, {"error", failure}});
       ++outcome.failed;
     }
