@@ -112,6 +112,7 @@ struct Outcome {
 /// The ponder cost map of a photograph.
 Map ponder_map(const Network& network, const io::Image& photo, const View& view, const Job& job,
                Outcome& outcome) {
+  network.runner.expect_memory(1, view.size);
   const ImageResult result =
       network.runner
           .run(network_input(photo, view.crop, view.size, network.spec.input), 1, view.size)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/stopwatch.h"
 #include "detect/anchors.h"
 #include "detect/proposals.h"
@@ -52,11 +53,27 @@ Detector::Detector(std::shared_ptr<const DetectorPlan> plan, int threads)
       team_(std::make_shared<ThreadTeam>(threads)),
       extractor_(plan_->extractor, team_),
       proposals_(plan_->proposals, team_),
-      boxes_(plan_->boxes, team_) {}
+      boxes_(plan_->boxes, team_) {
+  // Of images of any size: what their boxes take.
+  const Size cells{spec().detection->cells(), spec().detection->cells()};
+  const int64_t proposals = spec().detection->proposals;
+  const int64_t map_bytes = boxes_.plan().spec.block_size(0, cells).positions() * 8;
+  const int together = int(std::min(proposals, most_boxes()));
+  expect_memory(uint64_t(boxes_.bytes_needed(together, cells) + proposals * map_bytes),
+                fmt::format("a detector with {} proposals, each cropped to {}x{} features,",
+                            proposals, spec().detection->crop, spec().detection->crop));
+}
 
 Detector::Detector(const ModelFile& file, const kernels::Table& table, kernels::DataType type,
                    int threads)
     : Detector(std::make_shared<const DetectorPlan>(file, table, type), threads) {}
+
+/// Boxes that are classified together.
+int64_t Detector::most_boxes() const {
+  const Size cells{spec().detection->cells(), spec().detection->cells()};
+  const int64_t bytes = cells.positions() * spec().block_channels(spec().blocks() - 2) * 4;
+  return std::max<int64_t>(1, kMostCropBytes / bytes);
+}
 
 std::span<const Box> Detector::anchors_of(Size grid) {
   if (grid != grid_) {
@@ -90,7 +107,7 @@ void Detector::classify(DetectorOutputs& result, Size grid) {
   const int channels = spec().block_channels(spec().blocks() - 2);
   const FeatureMap features{result.extractor.features.data(), grid, channels};
   const int64_t values = cells.positions() * channels;  // of a box
-  const size_t most = size_t(std::max<int64_t>(1, kMostCropBytes / (values * 4)));
+  const size_t most = size_t(most_boxes());
   std::vector<CropBox> boxes;
   for (const Box& box : result.proposals) boxes.push_back(crop_box(box, result.image));
   Stopwatch watch;
@@ -114,6 +131,7 @@ DetectedImage Detector::detect(const io::Image& image, float least_score, int mo
   const Size given{image.height, image.width};
   DetectedImage detected;
   detected.scaled = detection_size(*spec().detection, given);
+  extractor_.expect_memory(1, detected.scaled);
   const std::vector<float> planes =
       network_input(image, io::whole(image), detected.scaled, spec().input);
   const double scale_ms = watch.lap();

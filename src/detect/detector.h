@@ -74,6 +74,7 @@ class Detector {
   const ModelSpec& extractor() const { return extractor_.plan().spec; }
 
  private:
+  int64_t most_boxes() const;
   std::span<const Box> anchors_of(Size grid);
   void classify(DetectorOutputs& result, Size grid);
 
