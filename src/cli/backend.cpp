@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "cli/image_loop.h"
 #include "cli/torch_plugin.h"
 #include "engine/session.h"
 
@@ -102,16 +103,18 @@ std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions&
 
 std::vector<std::shared_ptr<Runner>> make_runners(const ModelFile& model,
                                                   const CommonOptions& options, Backend backend,
-                                                  Precision precision, int count) {
+                                                  Precision precision, size_t images, Size size) {
   std::vector<std::shared_ptr<Runner>> runners;
+  const int threads = thread_count(options.threads);
   if (backend == Backend::kTorch) {
     const auto shared =
         std::make_shared<SharedRunner>(make_runner(model, options, backend, precision));
-    runners.assign(size_t(count), shared);
+    runners.assign(size_t(images_at_a_time(images, threads, 0)), shared);
     return runners;
   }
-  const int threads = thread_count(options.threads);
   const auto plan = make_plan(model, threads, precision);
+  const int64_t bytes = engine::Session(plan, 1).bytes_needed(1, size);
+  const int count = images_at_a_time(images, threads, bytes);
   for (int i = 0; i < count; ++i) {
     runners.push_back(std::make_shared<engine::Session>(plan, std::max(1, threads / count)));
   }

@@ -131,7 +131,9 @@ void detect_all(const Job& job, const std::vector<Input>& inputs,
                 const std::shared_ptr<const detect::DetectorPlan>& plan, ImageReport& report,
                 Totals& totals) {
   const int threads = thread_count(job.options.common.threads);
-  const int workers = images_at_a_time(inputs.size(), threads);
+  const int side = job.spec.detection->shorter_side;
+  const int64_t bytes = detect::Detector(plan, 1).bytes_needed({side, 2 * side});  // few are longer
+  const int workers = images_at_a_time(inputs.size(), threads, bytes);
   std::vector<std::unique_ptr<detect::Detector>> detectors;
   for (int i = 0; i < workers; ++i) {
     detectors.push_back(std::make_unique<detect::Detector>(plan, std::max(1, threads / workers)));

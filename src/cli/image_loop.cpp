@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/command.h"
 
 namespace sact::cli {
@@ -32,9 +33,11 @@ std::string failure_of(const Input& input, const std::function<void()>& work) {
   }
 }
 
-int images_at_a_time(size_t images, int threads) {
+int images_at_a_time(size_t images, int threads, int64_t bytes) {
   if (log_level() >= LogLevel::kVerbose) return 1;  // what is told of layers is of one image
-  return int(std::clamp<size_t>(images, 1, size_t(threads)));
+  const uint64_t most = std::min<uint64_t>(images, uint64_t(threads));
+  const uint64_t affordable = available_memory() / 2 / uint64_t(std::max<int64_t>(bytes, 1));
+  return int(std::max<uint64_t>(1, std::min(most, affordable)));
 }
 
 }  // namespace sact::cli

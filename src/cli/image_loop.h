@@ -27,8 +27,9 @@ struct ImageOutcome {
 };
 
 /// How many images to run at the same time on `threads` threads. One thread each gives the most
-/// images in a second; where there are fewer images than threads, several work on each.
-int images_at_a_time(size_t images, int threads);
+/// images in a second; where there are fewer images than threads, or memory for fewer of them at
+/// `bytes` each, several work on each.
+int images_at_a_time(size_t images, int threads, int64_t bytes);
 
 /// Calls work(worker, index) on the inputs, each on one of `workers` threads, and take(index,
 /// outcome) on the calling thread in the order of the inputs. Returns false when it was interrupted

@@ -42,10 +42,13 @@ struct Totals {
 constexpr size_t kOverviewImages = 64;
 constexpr const char* kOverviewName = "overview.png";
 
+Size chosen_size(const PredictOptions& options, const ModelSpec& spec) {
+  return options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
+}
+
 /// What the network shall see of an image, as the options say.
 View chosen_view(const PredictOptions& options, const ModelSpec& spec, const io::Image& image) {
-  const Size size =
-      options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
+  const Size size = chosen_size(options, spec);
   return options.whole ? whole_view(image, size.height) : central_view(image, spec.input, size);
 }
 
@@ -141,14 +144,16 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
     pictures.emplace(options.out, options.images, inputs, ".ponder.png",
                      std::vector<std::string>{kOverviewName});
   }
-  const int workers = images_at_a_time(inputs.size(), thread_count(options.common.threads));
-  const std::vector<std::shared_ptr<Runner>> runners = make_runners(
-      model, options.common, backend, precision_from_name(options.backend.dtype), workers);
+  Size size = chosen_size(options, spec);
+  if (options.whole) size.width *= 2;  // few are longer
+  const std::vector<std::shared_ptr<Runner>> runners =
+      make_runners(model, options.common, backend, precision_from_name(options.backend.dtype),
+                   inputs.size(), size);
   ImageReport report({options.common.json, options.jsonl},
                      prediction_table(spec, paths_of(inputs)));
   report::PonderSheet overview;
   totals.interrupted = !run_images(
-      "predicting", inputs, workers,
+      "predicting", inputs, int(runners.size()),
       [&](int worker, size_t i) {
         return predict_image(options, spec, *runners[size_t(worker)], inputs[i], i,
                              pictures ? &*pictures : nullptr);

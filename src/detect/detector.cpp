@@ -54,14 +54,10 @@ Detector::Detector(std::shared_ptr<const DetectorPlan> plan, int threads)
       extractor_(plan_->extractor, team_),
       proposals_(plan_->proposals, team_),
       boxes_(plan_->boxes, team_) {
-  // Of images of any size: what their boxes take.
-  const Size cells{spec().detection->cells(), spec().detection->cells()};
-  const int64_t proposals = spec().detection->proposals;
-  const int64_t map_bytes = boxes_.plan().spec.block_size(0, cells).positions() * 8;
-  const int together = int(std::min(proposals, most_boxes()));
-  expect_memory(uint64_t(boxes_.bytes_needed(together, cells) + proposals * map_bytes),
-                fmt::format("a detector with {} proposals, each cropped to {}x{} features,",
-                            proposals, spec().detection->crop, spec().detection->crop));
+  expect_memory(
+      uint64_t(box_bytes()),  // of images of any size
+      fmt::format("a detector with {} proposals, each cropped to {}x{} features,",
+                  spec().detection->proposals, spec().detection->crop, spec().detection->crop));
 }
 
 Detector::Detector(const ModelFile& file, const kernels::Table& table, kernels::DataType type,
@@ -73,6 +69,19 @@ int64_t Detector::most_boxes() const {
   const Size cells{spec().detection->cells(), spec().detection->cells()};
   const int64_t bytes = cells.positions() * spec().block_channels(spec().blocks() - 2) * 4;
   return std::max<int64_t>(1, kMostCropBytes / bytes);
+}
+
+/// What the proposals of an image take.
+int64_t Detector::box_bytes() const {
+  const Size cells{spec().detection->cells(), spec().detection->cells()};
+  const int64_t proposals = spec().detection->proposals;
+  const int64_t map_bytes = boxes_.plan().spec.block_size(0, cells).positions() * 8;
+  const int together = int(std::min(proposals, most_boxes()));
+  return boxes_.bytes_needed(together, cells) + proposals * map_bytes;
+}
+
+int64_t Detector::bytes_needed(Size scaled) const {
+  return extractor_.bytes_needed(1, scaled) + box_bytes();
 }
 
 std::span<const Box> Detector::anchors_of(Size grid) {

@@ -70,11 +70,15 @@ class Detector {
   /// The same before its last stage, for a prepared image [3, H, W].
   DetectorOutputs run(const std::vector<float>& planes, Size size);
 
+  /// Memory for an image that is scaled to this size.
+  int64_t bytes_needed(Size scaled) const;
+
   const ModelSpec& spec() const { return plan_->spec; }
   const ModelSpec& extractor() const { return extractor_.plan().spec; }
 
  private:
   int64_t most_boxes() const;
+  int64_t box_bytes() const;
   std::span<const Box> anchors_of(Size grid);
   void classify(DetectorOutputs& result, Size grid);
 
