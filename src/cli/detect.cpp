@@ -54,7 +54,6 @@ void check_usage(const DetectOptions& options) {
   if (!options.eval && options.images.empty()) {
     throw CLI::ValidationError("detect", "give images, or --eval with --gt FILE and --data DIR");
   }
-  if (options.common.device != "cpu") fail("sact detect runs on the CPU: leave out --device");
 }
 
 /// Output that cannot be written must not cost the work first.
@@ -185,7 +184,7 @@ void print_summary(const DetectOptions& options, const Outcome& outcome, double 
 
 /// What the text's last lines say: means over the images that were run.
 void add_means(const Outcome& outcome, io::Json& json) {
-  json["objects"] = outcome.objects;
+  json["detections"] = outcome.objects;
   if (outcome.count == 0) return;
   const double count = double(outcome.count);
   json["flops"] = outcome.flops / count;
@@ -234,7 +233,7 @@ int run(const DetectOptions& options) {
                      {"failed", outcome.failed},
                      {"seconds", seconds}};
     add_means(outcome, json);
-    if (evaluation) json["eval"] = to_json(*evaluation);
+    if (evaluation) json.update(to_json(*evaluation));
     print_json(json);
   } else {
     if (evaluation) print(evaluation_text(*evaluation));
@@ -254,7 +253,7 @@ void declare_detect(CLI::App& app, Action& action) {
       ->type_name("MODEL");
   command->add_option("images", options->images, "Image files, directories or patterns")
       ->type_name("IMAGE");
-  command->add_option("--out", options->out, "Directory for the pictures")
+  command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
@@ -284,7 +283,8 @@ void declare_detect(CLI::App& app, Action& action) {
                    "Type of the operands of products: fp32, or bf16 for speed")
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact detect detector.safetensors street.jpg\n"
                "  sact detect detector.safetensors photos/ --draw 0.5 --out found\n"
