@@ -2,8 +2,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/evaluation.h"
+#include "cli/outputs.h"
 #include "model/baseline.h"
 #include "model/flops.h"
 
@@ -35,6 +37,11 @@ EvalResult result_of(const BaselineOptions& options, const ModelFile& adaptive,
 }
 
 int run(const BaselineOptions& options) {
+  const evaluation::Request& request = options.evaluation.request;
+  protect_inputs(
+      {options.adaptive, options.plain, options.result, request.data, request.class_names},
+      {{"--out", options.out}});
+  check_writable(options.out);
   const ModelFile adaptive(options.adaptive), plain(options.plain);
   for (const ModelFile* file : {&adaptive, &plain}) expect_classifier(*file);
   check_baseline_source(adaptive, plain);

@@ -17,6 +17,7 @@
 #include "cli/evaluation.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "io/image.h"
 #include "measure/active_sets.h"
 #include "measure/benchmark.h"
@@ -126,10 +127,13 @@ class Bench {
   }
 
   void run_group(const Group& group, std::vector<Row>& rows) {
-    const auto planes = noise(group.batch, group.size, options_.seed);
     std::vector<Candidate> candidates;
     std::vector<double> flops;
     std::vector<std::unique_ptr<engine::Session>> sessions;
+    sessions.push_back(std::make_unique<engine::Session>(
+        measure::dense_plan(model_, table_, group.type), threads_));
+    sessions.back()->expect_memory(group.batch, group.size);
+    const auto planes = noise(group.batch, group.size, options_.seed);
     auto add = [&](const std::string& name, Runner& runner) {
       candidates.push_back({name, [&runner, &planes, &group] {
                               return measure::milliseconds(
@@ -141,8 +145,6 @@ class Bench {
       }
       flops.push_back(sum);
     };
-    sessions.push_back(std::make_unique<engine::Session>(
-        measure::dense_plan(model_, table_, group.type), threads_));
     add("dense", *sessions.back());
     std::vector<double> densities = {1};
     if (!options_.densities.empty()) {
@@ -238,6 +240,7 @@ class Bench {
     Progress progress("images", int64_t(inputs.size()), "images");
     for (const Input& input : inputs) {
       if (was_interrupted()) throw Interrupted("interrupted");
+      adaptive.expect_memory(1, group.size);
       if (!input.error.empty()) fail("{}", input.error);
       const io::Image image = io::read_image(input.path);
       // A detector sees whole images.
@@ -429,6 +432,9 @@ report::Table to_numbers(const std::vector<Row>& rows) {
 
 int run(const BenchOptions& options) {
   Stopwatch watch;
+  std::vector<std::filesystem::path> read(options.images.begin(), options.images.end());
+  read.emplace_back(options.model);
+  protect_inputs(read, {{"--csv", options.csv}});
   if (!options.csv.empty()) check_writable(options.csv);
   Bench bench(options);
   const std::vector<Row> rows = bench.run();

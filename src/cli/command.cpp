@@ -76,8 +76,13 @@ void print_error(std::string_view message) {
 }
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fputc('\n', stdout);
+  const auto write = [text] {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fputc('\n', stdout);
+    std::fflush(stdout);  // what goes wrong is seen below
+  };
+  static const bool terminal = isatty(STDOUT_FILENO) == 1;
+  terminal ? write_above_progress(write) : write();
   flush_output();
 }
 

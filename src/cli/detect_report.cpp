@@ -44,6 +44,7 @@ io::Json detection_json(const ModelSpec& spec, const detect::CocoIds& ids,
   io::Json ms = io::Json::object();
   for (const auto& [stage, time] : stage_times(file)) ms[stage] = time;
   return {{"path", file.path},
+          {"image_id", file.image_id},
           {"height", file.size.height},
           {"width", file.size.width},
           {"scaled_height", result.scaled.height},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/log.h"
 #include "cli/command.h"
 
 namespace sact::cli {
@@ -18,7 +19,6 @@ std::string line_about(const std::string& path, std::string message) {
 
 std::string failure_of(const Input& input, const std::function<void()>& work) {
   const std::string path = input.path.string();
-  std::string message;
   try {
     if (!input.error.empty()) throw Error(input.error);
     work();
@@ -26,12 +26,15 @@ std::string failure_of(const Input& input, const std::function<void()>& work) {
   } catch (const OutputError&) {
     throw;
   } catch (const std::bad_alloc&) {
-    message = path + ": not enough memory for this image";
+    return path + ": not enough memory for this image";
   } catch (const std::exception& error) {
-    message = line_about(path, error.what());
+    return line_about(path, error.what());
   }
-  print_error(message);
-  return message;
+}
+
+int images_at_a_time(size_t images, int threads) {
+  if (log_level() >= LogLevel::kVerbose) return 1;  // what is told of layers is of one image
+  return int(std::clamp<size_t>(images, 1, size_t(threads)));
 }
 
 }  // namespace sact::cli

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "cli/saliency_options.h"
 #include "cli/saliency_report.h"
 #include "model/preprocess.h"
@@ -42,7 +43,9 @@ saliency::Work interruptible_work(const CommonOptions& common) {
 }
 
 /// Output that cannot be written must not cost the work first.
-void check_outputs(const ScoringOptions& options) {
+void check_outputs(const ScoringOptions& options, const std::string& model = {}) {
+  protect_inputs({model, options.data, options.fixations, options.center.file},
+                 {{"--csv", options.csv}, {"--per-image", options.per_image}});
   for (const std::string& file : {options.csv, options.per_image}) {
     if (!file.empty()) check_writable(file);
   }
@@ -202,7 +205,7 @@ int run_eval(const EvalOptions& options) {
   Stopwatch watch;
   const ScoringOptions& scoring = options.scoring;
   const Backend backend = chosen_backend(options.backend, scoring.common);
-  check_outputs(scoring);
+  check_outputs(scoring, options.model);
   const Center center(scoring.center);
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);

@@ -1,6 +1,5 @@
 // sact saliency map: saliency maps of images, as pictures.
 #include <memory>
-#include <set>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/image_loop.h"
+#include "cli/outputs.h"
 #include "cli/saliency_options.h"
 #include "cli/saliency_report.h"
 #include "model/detection.h"
@@ -61,16 +61,16 @@ void find_fixations(std::vector<Job>& jobs, const fs::path& fixations) {
 }
 
 /// No picture may be written over a file that is read.
-void check_files_stay(const std::vector<Job>& jobs) {
-  std::set<fs::path> written;
-  for (const Job& job : jobs) written.insert(fs::weakly_canonical(job.out));
+void check_files_stay(const MapOptions& options, const std::vector<Job>& jobs) {
+  std::vector<fs::path> read = {options.model, options.center.file};
+  std::vector<Output> written;
   for (const Job& job : jobs) {
-    for (const fs::path& path : {job.item.image, job.item.fixations}) {
-      if (!path.empty() && job.input.error.empty() && written.count(fs::weakly_canonical(path))) {
-        fail("{}: a picture would be written over this file; choose another --out", path.string());
-      }
+    if (job.input.error.empty()) {
+      read.insert(read.end(), {job.item.image, job.item.fixations});
     }
+    written.push_back({"--out", job.out});
   }
+  protect_inputs(read, written);
 }
 
 std::vector<Job> jobs_of(const MapOptions& options) {
@@ -81,7 +81,7 @@ std::vector<Job> jobs_of(const MapOptions& options) {
     jobs.push_back({inputs[i], {{}, inputs[i].path, {}}, fs::path(options.out) / names[i]});
   }
   if (!options.fixations.empty()) find_fixations(jobs, options.fixations);
-  check_files_stay(jobs);
+  check_files_stay(options, jobs);
   return jobs;
 }
 
@@ -117,6 +117,7 @@ struct PonderMap {
 
 PonderMap ponder_map(const Network& network, const io::Image& photo, const View& view,
                      const Job& job) {
+  network.runner.expect_memory(1, view.size);
   const ImageResult result =
       network.runner
           .run(network_input(photo, view.crop, view.size, network.spec.input), 1, view.size)
@@ -192,6 +193,7 @@ int run_map(const MapOptions& options) {
     const std::string failure =
         failure_of(job.input, [&] { draw_map(options, center, network, job, outcome); });
     if (!failure.empty()) {
+      print_error(failure);
       outcome.images.push_back({{"path", job.input.path.string()}, {"error", failure}});
       ++outcome.failed;
     }

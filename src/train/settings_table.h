@@ -52,6 +52,9 @@ bool setting_fits(const io::Json& json) {
 
 template <typename T>
 T setting_value(const io::Json& json, const std::string& what) {
+  if constexpr (std::is_same_v<T, std::string>) {  // of names that include true and false
+    if (json.is_boolean()) return json.get<bool>() ? "true" : "false";
+  }
   if (!setting_fits<T>(json)) {
     fail("{} must be {}, found {}", what, setting_type_name<T>(),
          printable(io::dump_json(json), 40));

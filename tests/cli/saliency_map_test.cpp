@@ -121,7 +121,7 @@ TEST_F(CliSaliencyMap, NothingThatIsReadIsWrittenOver) {
   copy("cat/Stimuli/A/1.jpg", "in/1.saliency.png");
   const Finished finished =
       run({"saliency", "map", "m", "in/1.jpg", "in/1.saliency.png", "--out", "in"});
-  expect_error(finished, "written over this file");
+  expect_error(finished, "would be overwritten");
 }
 
 }  // namespace
