@@ -57,7 +57,6 @@ void check_usage(const DetectOptions& options) {
   if (!options.eval && options.images.empty()) {
     throw CLI::ValidationError("detect", "give images, or --eval with --gt FILE and --data DIR");
   }
-  if (options.common.device != "cpu") fail("sact detect runs on the CPU: leave out --device");
 }
 
 void add_results(const detect::CocoIds& ids, const DetectedFile& file,
@@ -178,7 +177,7 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
 
 /// What the text's last lines say: means over the images that were run.
 void add_means(const Totals& totals, int64_t images, io::Json& json) {
-  json["objects"] = totals.objects;
+  json["detections"] = totals.objects;
   if (images == 0) return;
   const double count = double(images);
   json["flops"] = totals.flops / count;
@@ -236,7 +235,7 @@ int run(const DetectOptions& options) {
   add_means(totals, report.done(), json);
   std::vector<std::string> lines = summary_lines(options, report, totals, seconds);
   if (evaluation) {
-    json["eval"] = to_json(*evaluation);
+    json.update(to_json(*evaluation));
     lines.insert(lines.begin(), evaluation_text(*evaluation));
   }
   report.finish(std::move(json), lines);
@@ -254,7 +253,7 @@ void declare_detect(CLI::App& app, Action& action) {
       ->type_name("MODEL");
   command->add_option("images", options->images, "Image files, directories or patterns")
       ->type_name("IMAGE");
-  command->add_option("--out", options->out, "Directory for the pictures")
+  command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
@@ -285,7 +284,8 @@ void declare_detect(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
   add_jsonl_option(*command, options->jsonl);
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact detect detector.safetensors street.jpg\n"
                "  sact detect detector.safetensors photos/ --draw 0.5 --out found\n"

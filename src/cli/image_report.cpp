@@ -21,7 +21,7 @@ ImageReport::ImageReport(const ImageReportOptions& options, StreamedTable table)
 }
 
 void ImageReport::print_line(const io::Json& image) {
-  print(io::dump_json(image));
+  print(io::dump_json(with_schema(image)));
 }
 
 void ImageReport::add(const MakeJson& json, const MakeCells& cells) {

@@ -284,7 +284,7 @@ void declare_predict(CLI::App& app, Action& action) {
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
   command->add_option("images", options->images, "Image files, directories or patterns")
       ->type_name("IMAGE");
-  command->add_option("--out", options->out, "Directory for the pictures")
+  command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
