@@ -3,6 +3,11 @@ include(CMakePackageConfigHelpers)
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/sact)
 install(TARGETS sact_program)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${PROJECT_BINARY_DIR}/docs/sact.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sact)
+install(FILES ${PROJECT_BINARY_DIR}/docs/_sact
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 # Where the program looks for them, whatever this system calls its library directory.
 if(SACT_TRAIN)
   install(TARGETS sact_torch LIBRARY DESTINATION lib/sact)

@@ -80,8 +80,9 @@ void add_shard_option(CLI::App& command, Shard& shard);
 /// Adds --max-pixels N, which messages about large images then name.
 void add_max_pixels_option(CLI::App& command, io::ReadOptions& options);
 
-/// The paths of those that gave an image.
+/// The paths of those that gave an image, as text and as files.
 std::vector<std::string> paths_of(const std::vector<Input>& inputs);
+std::vector<std::filesystem::path> files_of(const std::vector<Input>& inputs);
 
 /// Throws sact::Error when pictures would go into one of the directories that were named for their
 /// images: they would be taken for images the next time.

@@ -55,7 +55,7 @@ void check_outputs(const TableOptions& options, const std::vector<results::Named
   const evaluation::Request& request = options.evaluation.request;
   std::vector<std::filesystem::path> read = {request.data, request.class_names};
   for (const std::string& argument : options.entries) {
-    read.emplace_back(results::split_argument(argument).second);
+    read.emplace_back(results::split_argument(argument).file);
   }
   std::vector<Output> written = {{"--csv", options.csv}};
   for (const results::NamedPlot& plot : plots) {
@@ -167,7 +167,8 @@ void declare_table(CLI::App& app, Action& action) {
       ->needs(plots)
       ->type_name("NAME");
   add_evaluation_options(*command, options->evaluation);
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact eval runs/sact-0.005/best.safetensors --data photos --size 128,192 --json "
                "> sact.json\n"

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace sact::io {
 namespace {
@@ -125,6 +126,8 @@ Image cut(const Image& image, const Crop& crop) {
 
 std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
   const size_t plane = size_t(size.positions());
+  expect_memory(plane * 3 * sizeof(float),
+                fmt::format("an image of {}x{}", size.height, size.width));
   std::vector<float> planes(plane * 3);
   resize_lines(image, crop, size, [&](int y, std::span<const Pixel> line) {
     float* target = &planes[size_t(y) * size_t(size.width)];
@@ -137,6 +140,8 @@ std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
 
 Image resized(const Image& image, Size size) {
   if (size == Size{image.height, image.width}) return image;
+  expect_memory(size_t(size.positions()) * 3,
+                fmt::format("an image of {}x{}", size.height, size.width));
   Image out(size.width, size.height);
   resize_lines(image, whole(image), size, [&](int y, std::span<const Pixel> line) {
     uint8_t* target = out.pixel(0, y);
