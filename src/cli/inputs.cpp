@@ -232,20 +232,6 @@ io::ImageHeader read_input_header(const Input& input, const io::ReadOptions& opt
   return io::decode_image_header(*input.bytes, input.path.string(), options);
 }
 
-std::vector<std::string> unique_names(const std::vector<Input>& inputs, const std::string& suffix) {
-  std::set<std::string> taken;
-  std::vector<std::string> names;
-  for (const Input& input : inputs) {
-    const std::string stem = input.path.stem().string();
-    std::string name = stem + suffix;
-    for (int number = 2; !taken.insert(name).second; ++number) {
-      name = stem + "-" + std::to_string(number) + suffix;
-    }
-    names.push_back(name);
-  }
-  return names;
-}
-
 std::vector<std::string> picture_names(const std::vector<Input>& inputs,
                                        const std::string& suffix) {
   std::vector<GrowingName> growing;

@@ -38,9 +38,8 @@ struct Skipped {
 /// Files stay as they are, directories become the images in and below them, patterns (for shells
 /// that did not expand them) what matches, "-" the image on standard input, which is read here. An
 /// argument that gives nothing is kept with its error, and a file that was given twice is taken
-/// once. Images below `excluded`, where the command's
-/// own pictures go, are not taken from directories. What directories have besides is counted in
-/// `skipped`.
+/// once. Images below `excluded`, where the command's own pictures go, are not taken from
+/// directories. What directories have besides is counted in `skipped`.
 std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
                                  const std::filesystem::path& excluded = {},
                                  Skipped* skipped = nullptr);
@@ -49,10 +48,6 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
 io::Image read_input(const Input& input, const io::ReadOptions& options = {});
 /// Its size and kind alone.
 io::ImageHeader read_input_header(const Input& input, const io::ReadOptions& options = {});
-
-/// For every input a file name of its own in one directory: the stem of the image, numbered where
-/// two images share it, then `suffix`.
-std::vector<std::string> unique_names(const std::vector<Input>& inputs, const std::string& suffix);
 
 /// For every input the path of its picture below one directory: the relative path of the image with
 /// its extension, then `suffix` ("cats/a.jpg.ponder.png"). Where images of several folders share a

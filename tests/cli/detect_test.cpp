@@ -73,7 +73,7 @@ class CliDetect : public ::testing::Test {
 
 TEST_F(CliDetect, WritesAPictureAndARowForEveryImage) {
   const std::string out = run({"detect", "m", "photos", "--out", "found"});
-  for (const char* name : {"a", "b", "a-2"}) {
+  for (const char* name : {"a.png", "b.jpg", "more/a.png"}) {
     const io::Image picture =
         io::read_image(directory_ / ("found/" + std::string(name) + ".detections.png"));
     EXPECT_GT(picture.width, 900);

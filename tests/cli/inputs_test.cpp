@@ -227,12 +227,5 @@ TEST(InputOptions, AreCheckedWhereTheyAreGiven) {
   EXPECT_THROW(app.parse("--max-pixels 0"), CLI::ValidationError);
 }
 
-TEST_F(Inputs, PicturesOfEqualNamesDoNotOverwriteEachOther) {
-  const std::vector<Input> inputs = {
-      {"a/1.jpg", ""}, {"b/1.png", ""}, {"c/1-2.jpg", ""}, {"d/1.jpg", ""}};
-  EXPECT_EQ(unique_names(inputs, ".p"),
-            (std::vector<std::string>{"1.p", "1-2.p", "1-2-2.p", "1-3.p"}));
-}
-
 }  // namespace
 }  // namespace sact::cli
