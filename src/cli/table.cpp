@@ -55,7 +55,7 @@ void check_outputs(const TableOptions& options, const std::vector<results::Named
   const evaluation::Request& request = options.evaluation.request;
   std::vector<std::filesystem::path> read = {request.data, request.class_names};
   for (const std::string& argument : options.entries) {
-    read.emplace_back(results::split_argument(argument).second);
+    read.emplace_back(results::split_argument(argument).file);
   }
   std::vector<Output> written = {{"--csv", options.csv}};
   for (const results::NamedPlot& plot : plots) {
