@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
@@ -130,6 +131,26 @@ std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max
   return bytes;
 }
 
+std::vector<std::byte> read_standard_input(uint64_t max_bytes) {
+  if (::isatty(STDIN_FILENO)) {
+    fail("standard input is a terminal; pipe a file into it, or name the file");
+  }
+  constexpr size_t kStep = 1 << 16;
+  std::vector<std::byte> bytes;
+  while (true) {
+    const size_t before = bytes.size();
+    bytes.resize(before + kStep);
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + before, kStep);
+    bytes.resize(before + size_t(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("standard input cannot be read: {}", errno_text(errno));
+    if (got == 0) return bytes;
+    if (bytes.size() > max_bytes) {
+      fail("standard input has more than the {} that are read here", format_bytes(max_bytes));
+    }
+  }
+}
+
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   namespace fs = std::filesystem;
   check_replaceable(path_);
@@ -167,15 +188,17 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(Durability durability) {
   SACT_ASSERT(descriptor_ >= 0);
-  if (::fsync(descriptor_) != 0) {
+  const bool sync = durability == Durability::kSynced;
+  if (sync && ::fsync(descriptor_) != 0) {
     fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     fail("{}: cannot be put in place: {}", path_.string(), errno_text(errno));
   }
   ::close(std::exchange(descriptor_, -1));
+  if (!sync) return;
   // The rename itself must survive a power cut: sync the directory too, where that is possible.
   const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
@@ -184,10 +207,11 @@ void AtomicFile::commit() {
   }
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                           Durability durability) {
   AtomicFile file(path);
   file.write(bytes);
-  file.commit();
+  file.commit(durability);
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {

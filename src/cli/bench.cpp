@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "cli/backend.h"
@@ -374,7 +375,7 @@ io::Json to_json(const Bench& bench, const std::vector<Row>& rows) {
     list.push_back(std::move(json));
   }
   io::Json json = {{"rows", std::move(list)}};
-  if (!bench.layers().empty()) json["layers"] = bench.layers();
+  if (!bench.layers().empty()) json["per_layer"] = bench.layers();
   return json;
 }
 
@@ -430,8 +431,7 @@ report::Table to_numbers(const std::vector<Row>& rows) {
 }
 
 int run(const BenchOptions& options) {
-  if (options.common.device != "cpu")
-    fail("sact bench measures the CPU engine: leave out --device");
+  Stopwatch watch;
   std::vector<std::filesystem::path> read(options.images.begin(), options.images.end());
   read.emplace_back(options.model);
   protect_inputs(read, {{"--csv", options.csv}});
@@ -441,7 +441,9 @@ int run(const BenchOptions& options) {
   const report::Table table = to_table(rows);
   if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(to_numbers(rows)));
   if (options.common.json) {
-    print_json(to_json(bench, rows));
+    io::Json json = to_json(bench, rows);
+    json["seconds"] = watch.lap() / 1000;
+    print_json(json);
     return 0;
   }
   std::string text = report::to_text(table);
@@ -473,7 +475,7 @@ void declare_bench(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--dtype", options->dtypes, "Types of operands: fp32, bf16")
+  command->add_option("--dtype", options->dtypes, "Types of operands")
       ->delimiter(',')
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
@@ -489,7 +491,8 @@ void declare_bench(CLI::App& app, Action& action) {
   command->add_option("--pause", options->pause_ms, "Milliseconds of rest before every run")
       ->check(number_between(0, 10000))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of noise and active sets")->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of noise and active sets")
+      ->capture_default_str();
   command->add_flag("--torch", options->torch, "Run LibTorch beside it");
   command
       ->add_option("--peer", options->peers,
@@ -499,7 +502,8 @@ void declare_bench(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_flag("--layers", options->layers, "Also tell what each layer of the dense run took");
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact bench m.safetensors --size 224,352 --density 0.25,0.5,1\n"
                "  sact bench m.safetensors --batch 1,8 --dtype fp32,bf16 --json\n"

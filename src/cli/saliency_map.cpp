@@ -109,18 +109,22 @@ struct Outcome {
   int failed = 0;
 };
 
-/// The ponder cost map of a photograph.
-Map ponder_map(const Network& network, const io::Image& photo, const View& view, const Job& job,
-               Outcome& outcome) {
+/// The ponder cost map of a photograph, and the FLOPs that it took.
+struct PonderMap {
+  Map map;
+  int64_t flops = 0, dense_flops = 0;
+};
+
+PonderMap ponder_map(const Network& network, const io::Image& photo, const View& view,
+                     const Job& job) {
   network.runner.expect_memory(1, view.size);
   const ImageResult result =
       network.runner
           .run(network_input(photo, view.crop, view.size, network.spec.input), 1, view.size)
           .front();
   check_finite(result, job.item.image.string());
-  outcome.flops += double(result.flops);
-  outcome.dense_flops += double(dense_flops(image_network(network.spec), view.size));
-  return ponder_cost_map(result);
+  return {ponder_cost_map(result), result.flops,
+          dense_flops(image_network(network.spec), view.size)};
 }
 
 /// Writes the picture of one image.
@@ -132,19 +136,26 @@ void draw_map(const MapOptions& options, const Center& center, const Network& ne
   picture.people = human_density(options, job.item);
   picture.settings = options.settings;
   const View view = whole_view(picture.photo, network.side);
-  const Map ponder = ponder_map(network, picture.photo, view, job, outcome);
-  const Map small_center = center.at({ponder.height, ponder.width});
+  const PonderMap ponder = ponder_map(network, picture.photo, view, job);
+  const Map small_center = center.at({ponder.map.height, ponder.map.width});
   const auto shown = [&](double center_weight) {
     const Map map =
-        saliency::saliency_map(ponder, small_center, {options.settings.blur, center_weight});
+        saliency::saliency_map(ponder.map, small_center, {options.settings.blur, center_weight});
     return saliency::softmax(saliency::normalized(map), options.temperature);
   };
   picture.ponder = shown(0);
   if (options.settings.center_weight > 0) picture.combined = shown(options.settings.center_weight);
   io::write_image(job.out, draw_saliency_picture(picture));
   outcome.images.push_back({{"path", job.item.image.string()},
-                            {"size", {view.size.height, view.size.width}},
+                            {"height", picture.photo.height},
+                            {"width", picture.photo.width},
+                            {"scaled_height", view.size.height},
+                            {"scaled_width", view.size.width},
+                            {"flops", ponder.flops},
+                            {"dense_flops", ponder.dense_flops},
                             {"map", job.out.string()}});
+  outcome.flops += double(ponder.flops);
+  outcome.dense_flops += double(ponder.dense_flops);
   ++outcome.count;
 }
 
@@ -182,6 +193,7 @@ int run_map(const MapOptions& options) {
     const std::string failure =
         failure_of(job.input, [&] { draw_map(options, center, network, job, outcome); });
     if (!failure.empty()) {
+      print_error(failure);
       outcome.images.push_back({{"path", job.input.path.string()}, {"error", failure}});
       ++outcome.failed;
     }
@@ -190,11 +202,15 @@ int run_map(const MapOptions& options) {
   progress.finish();
   const double seconds = watch.lap() / 1000;
   if (options.common.json) {
-    print_json({{"model", options.model},
-                {"images", std::move(outcome.images)},
-                {"failed", outcome.failed},
-                {"dense_share", outcome.flops / outcome.dense_flops},
-                {"seconds", seconds}});
+    io::Json json = {{"model", options.model},
+                     {"images", std::move(outcome.images)},
+                     {"failed", outcome.failed},
+                     {"seconds", seconds}};
+    if (outcome.count > 0) {
+      json["flops"] = outcome.flops / double(outcome.count);
+      json["dense_flops"] = outcome.dense_flops / double(outcome.count);
+    }
+    print_json(json);
   } else {
     print_summary(options, outcome, seconds);
   }
@@ -210,7 +226,7 @@ void declare_saliency_map(CLI::App& parent, Action& action) {
   command->add_option("images", options->images, "Images, directories or patterns")
       ->required()
       ->type_name("IMAGE");
-  command->add_option("--out", options->out, "Directory for the pictures")
+  command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
       ->capture_default_str();
   command

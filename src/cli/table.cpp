@@ -167,7 +167,8 @@ void declare_table(CLI::App& app, Action& action) {
       ->needs(plots)
       ->type_name("NAME");
   add_evaluation_options(*command, options->evaluation);
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact eval runs/sact-0.005/best.safetensors --data photos --size 128,192 --json "
                "> sact.json\n"

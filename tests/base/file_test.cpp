@@ -27,6 +27,15 @@ size_t files_in(const fs::path& directory) {
   return size_t(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
 }
 
+TEST(File, WhatIsNotSyncedIsStillPutInPlaceWhole) {
+  test::TemporaryDirectory directory;
+  const std::string text = "new";
+  write_file_atomically(directory / "a", "old, and longer");
+  write_file_atomically(directory / "a", std::as_bytes(std::span(text)), Durability::kUnsynced);
+  EXPECT_EQ(text_of(directory / "a"), "new");
+  EXPECT_EQ(files_in(directory.path()), 1u) << "no temporary file is left";
+}
+
 TEST(File, WrittenBytesAreReadBack) {
   test::TemporaryDirectory directory;
   write_file_atomically(directory / "a", "hello");
