@@ -138,7 +138,8 @@ TEST_F(Generated, HelpFitsTheTerminal) {
       for (const std::string& line : lines_of(help)) {
         if (!line.empty() && line[0] != ' ') examples = line == "Examples:";
         const bool one_word = line.find(' ', line.find_first_not_of(' ')) == line.npos;
-        if (!examples && !one_word) EXPECT_LE(characters(line), columns) << command << "\n" << line;
+        if (examples || one_word) continue;
+        EXPECT_LE(characters(line), columns) << command << "\n" << line;
       }
     }
   }
@@ -231,8 +232,8 @@ TEST(CliHelp, OptionsThatWouldDoNothingAreNotOffered) {
 TEST_F(Generated, OutHasAShortFormEverywhere) {
   for (const std::string& command : commands()) {
     const std::string help = help_of(command);
-    const bool has_out = std::regex_search(help, std::regex("\n +(-o, )?--out "));
-    if (has_out) EXPECT_NE(help.find("-o, --out "), std::string::npos) << command;
+    if (!std::regex_search(help, std::regex("\n +(-o, )?--out "))) continue;
+    EXPECT_NE(help.find("-o, --out "), std::string::npos) << command;
   }
 }
 
