@@ -1,9 +1,8 @@
 // Starting a network from another.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "model/model_file.h"
+#include "train/libtorch.h"
 
 namespace sact::train {
 
