@@ -3,6 +3,11 @@ include(CMakePackageConfigHelpers)
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/sact)
 install(TARGETS sact_program)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${PROJECT_BINARY_DIR}/docs/sact.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sact)
+install(FILES ${PROJECT_BINARY_DIR}/docs/_sact
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 # Where the program looks for them, whatever this system calls its library directory.
 if(SACT_TRAIN)
   install(TARGETS sact_torch LIBRARY DESTINATION lib/sact)
@@ -24,7 +29,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sactConfig.cmake ${PROJECT_BINARY_DIR}/sactC
 set(package_requires)
 set(package_libraries)
 if(NOT BUILD_SHARED_LIBS)
-  set(package_requires "fmt libjpeg libpng libhwy")
+  set(package_requires "fmt libjpeg libpng libisal libhwy")
   set(package_libraries "-pthread")
 endif()
 # Relative, so that an installation can be moved.

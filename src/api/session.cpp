@@ -39,6 +39,7 @@ void SessionState::run(std::span<const float> planes, Size size, std::vector<Res
     const int count = int(values / each);
     const std::span<const float> part = planes.first(values);
     try {
+      session_.expect_memory(count, size);  // a copy of the input is among it
       run_together({part.begin(), part.end()}, count, size, results);
     } catch (const std::bad_alloc&) {
       fail("there is not enough memory for {} of {}x{}; use smaller ones or fewer at a time",

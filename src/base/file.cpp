@@ -1,11 +1,14 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
@@ -47,6 +50,38 @@ struct OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 };
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+/// Whether names in this directory stand for what processes have open (/dev/stdout leads there).
+bool names_open_files(const std::filesystem::path& directory) {
+  struct statfs status {};
+  return ::statfs(directory.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
+}
+
+/// Throws unless nothing, a regular file or a link to one stands at `path`, which a rename may
+/// replace.
+void check_replaceable(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // the system's own limit
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    fail("{}: cannot be written: it is {}; give the name of a file", path.string(),
+         fs::is_directory(status) ? "a directory" : "not a regular file");
+  }
+  fs::path name = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    if (names_open_files(directory_of(name))) {
+      fail("{}: cannot be written: it stands for an open file; give the name of a file",
+           path.string());
+    }
+    if (!fs::is_symlink(name, error)) return;
+    name = directory_of(name) / fs::read_symlink(name, error);
+  }
+}
 
 }  // namespace
 
@@ -96,20 +131,30 @@ std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max
   return bytes;
 }
 
+std::vector<std::byte> read_standard_input(uint64_t max_bytes) {
+  if (::isatty(STDIN_FILENO)) {
+    fail("standard input is a terminal; pipe a file into it, or name the file");
+  }
+  constexpr size_t kStep = 1 << 16;
+  std::vector<std::byte> bytes;
+  while (true) {
+    const size_t before = bytes.size();
+    bytes.resize(before + kStep);
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + before, kStep);
+    bytes.resize(before + size_t(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("standard input cannot be read: {}", errno_text(errno));
+    if (got == 0) return bytes;
+    if (bytes.size() > max_bytes) {
+      fail("standard input has more than the {} that are read here", format_bytes(max_bytes));
+    }
+  }
+}
+
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::is_symlink(path_, error)) {
-    // Write what the link points to, and keep the link.
-    const fs::path target = fs::weakly_canonical(path_, error);
-    if (!error) path_ = target;
-  }
-  const fs::file_status status = fs::status(path_, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    fail("{}: cannot be written: it is {}; give the name of a file", path_.string(),
-         fs::is_directory(status) ? "a directory" : "not a regular file");
-  }
-  const fs::path directory = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
+  check_replaceable(path_);
+  const fs::path directory = directory_of(path_);
   static std::atomic<unsigned> counter{0};
   do {  // a name of its own beside the file, so that the rename stays within one file system
     temporary_ = (directory / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), counter++,
@@ -119,6 +164,11 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) {
     fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
+  }
+  // Who could not read the file that is replaced shall not read the new one either.
+  struct stat replaced {};
+  if (::lstat(path_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
+    (void)!::fchmod(descriptor_, replaced.st_mode & 0777);
   }
 }
 
@@ -138,28 +188,30 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(Durability durability) {
   SACT_ASSERT(descriptor_ >= 0);
-  if (::fsync(descriptor_) != 0) {
+  const bool sync = durability == Durability::kSynced;
+  if (sync && ::fsync(descriptor_) != 0) {
     fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     fail("{}: cannot be put in place: {}", path_.string(), errno_text(errno));
   }
   ::close(std::exchange(descriptor_, -1));
+  if (!sync) return;
   // The rename itself must survive a power cut: sync the directory too, where that is possible.
-  const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : ".";
-  const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);
     ::close(directory);
   }
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                           Durability durability) {
   AtomicFile file(path);
   file.write(bytes);
-  file.commit();
+  file.commit(durability);
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {

@@ -31,8 +31,15 @@ class MappedFile {
 /// Reads a whole regular file; refuses directories, devices and files over `max_bytes`.
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 
-/// Writes to a temporary file beside `path`; `commit()` syncs it and renames it into place. Without
-/// a commit the temporary file is removed and whatever stood at `path` is untouched.
+/// All that standard input has, until its end; refuses more than `max_bytes`, and a terminal.
+std::vector<std::byte> read_standard_input(uint64_t max_bytes);
+
+/// Whether a file must survive a power cut right after it was written. Waiting for the disk takes
+/// longer than drawing a picture; what can be made anew need not wait.
+enum class Durability { kSynced, kUnsynced };
+
+/// Writes beside `path`; commit() syncs and renames into place, without it nothing changes there. A
+/// file that is replaced hands on its permissions; a link is replaced itself, its target stays.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -42,7 +49,7 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
-  void commit();
+  void commit(Durability durability = Durability::kSynced);
 
  private:
   std::filesystem::path path_;
@@ -50,7 +57,8 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                           Durability durability = Durability::kSynced);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 /// Throws what writing to `path` would throw, so that it is known before hours of work and not

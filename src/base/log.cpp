@@ -1,11 +1,14 @@
 #include "base/log.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "base/progress.h"
+#include "base/terminal.h"
 
 namespace sact {
 namespace {
@@ -33,7 +36,10 @@ LogLevel log_level() {
 
 void log_line(LogLevel level, std::string_view text) {
   if (level > log_level()) return;
-  std::string line(level == LogLevel::kWarning ? "warning: " : "");
+  std::string line;
+  if (level == LogLevel::kWarning) {
+    line = styled("warning:", Style::kWarning, colour_wanted(STDERR_FILENO)) + " ";
+  }
   line += text;
   line += '\n';
   print_above_progress(line);

@@ -14,7 +14,7 @@ namespace sact {
 namespace {
 
 std::mutex terminal_mutex;
-bool bar_visible = false;  // guarded by terminal_mutex
+std::string visible_bar;  // guarded by terminal_mutex; empty: there is none
 
 int terminal_columns() {
   winsize size{};
@@ -27,8 +27,28 @@ void write_stderr(std::string_view text) {
 }
 
 void erase_bar_locked() {
-  if (bar_visible) write_stderr("\r\033[K");
-  bar_visible = false;
+  if (visible_bar.empty()) return;
+  write_stderr("\r\033[K");
+  std::fflush(stderr);
+}
+
+void draw_bar_locked() {
+  if (visible_bar.empty()) return;
+  write_stderr("\r\033[K" + visible_bar);
+  std::fflush(stderr);
+}
+
+/// 0:07, 12:34, 1:02:03: a width that does not jump from second to second.
+std::string clock_text(double seconds) {
+  const int64_t whole = int64_t(std::min(std::max(seconds, 0.0), 1e12));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+/// 0.042, 3.14, 31.4, 314, 31415: three digits or more, and no exponent.
+std::string rate_text(double rate) {
+  const int digits = rate < 1 ? 3 : rate < 10 ? 2 : rate < 100 ? 1 : 0;
+  return fmt::format("{:.{}f}", rate, digits);
 }
 
 }  // namespace
@@ -52,19 +72,17 @@ void Progress::advance(int64_t items) {
   if (now - drawn_ < std::chrono::milliseconds(100) && done_ < total_) return;
   drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const std::string line =
-      progress_line(label_, unit_, done_, total_, seconds, terminal_columns() - 1);
+  std::string line = progress_line(label_, unit_, done_, total_, seconds, terminal_columns() - 1);
   std::lock_guard lock(terminal_mutex);
-  write_stderr("\r\033[K" + line);
-  std::fflush(stderr);
-  bar_visible = true;
+  visible_bar = std::move(line);
+  draw_bar_locked();
 }
 
 void Progress::finish() {
   if (!shown_) return;
   std::lock_guard lock(terminal_mutex);
   erase_bar_locked();
-  std::fflush(stderr);
+  visible_bar.clear();
 }
 
 std::string progress_line(std::string_view label, std::string_view unit, int64_t done,
@@ -73,8 +91,8 @@ std::string progress_line(std::string_view label, std::string_view unit, int64_t
   const double rate = seconds > 0 ? double(done) / seconds : 0.0;
   std::string tail = fmt::format(" {}/{} {}", done, total, unit);
   if (rate > 0) {
-    tail += fmt::format("  {:.3g} {}/s  {} left", rate, unit,
-                        format_duration(double(std::max<int64_t>(total - done, 0)) / rate));
+    tail += fmt::format("  {} {}/s  {}, {} left", rate_text(rate), unit, clock_text(seconds),
+                        clock_text(double(std::max<int64_t>(total - done, 0)) / rate));
   }
   const int bar = std::clamp(columns - int(label.size() + tail.size()) - 4, 0, 40);
   std::string line(label);
@@ -88,10 +106,17 @@ std::string progress_line(std::string_view label, std::string_view unit, int64_t
 }
 
 void print_above_progress(std::string_view text) {
+  write_above_progress([text] {
+    write_stderr(text);
+    std::fflush(stderr);
+  });
+}
+
+void write_above_progress(const std::function<void()>& write) {
   std::lock_guard lock(terminal_mutex);
   erase_bar_locked();
-  write_stderr(text);
-  std::fflush(stderr);
+  write();
+  draw_bar_locked();
 }
 
 }  // namespace sact

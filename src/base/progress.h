@@ -1,8 +1,9 @@
-// A progress bar with rate and time left, on standard error, only when that is a terminal.
+// A progress bar with rate, time so far and time left, on standard error, only when that is a terminal.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -35,5 +36,9 @@ std::string progress_line(std::string_view label, std::string_view unit, int64_t
 
 /// Writes `text` (whole lines) to standard error without tearing a visible progress bar.
 void print_above_progress(std::string_view text);
+
+/// Calls `write`, which puts whole lines on the terminal by other means, with a visible progress
+/// bar taken off before and put back after.
+void write_above_progress(const std::function<void()>& write);
 
 }  // namespace sact

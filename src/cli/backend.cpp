@@ -1,23 +1,42 @@
 #include "cli/backend.h"
 
+#include <algorithm>
+#include <mutex>
+
 #include "api/kernel_choice.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "cli/image_loop.h"
 #include "cli/torch_plugin.h"
 #include "engine/session.h"
 
 namespace sact::cli {
 namespace {
 
-std::unique_ptr<Runner> make_engine(const ModelFile& model, int threads, Precision precision) {
+std::shared_ptr<const engine::Plan> make_plan(const ModelFile& model, int threads,
+                                              Precision precision) {
   const kernels::Table& table = api::kernel_table();
   log_verbose("the engine runs the {} kernels in {} with {}", table.name,
               kernels::name_of(precision), counted(threads, "thread"));
-  return std::make_unique<engine::Session>(std::make_shared<engine::Plan>(model, table, precision),
-                                           threads);
+  return std::make_shared<engine::Plan>(model, table, precision);
 }
+
+/// A back end that serves several threads, one at a time.
+class SharedRunner : public Runner {
+ public:
+  explicit SharedRunner(std::unique_ptr<Runner> runner) : runner_(std::move(runner)) {}
+
+  std::vector<ImageResult> run(const std::vector<float>& planes, int count, Size size) override {
+    const std::lock_guard lock(mutex_);
+    return runner_->run(planes, count, size);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Runner> runner_;
+};
 
 Backend checked(Backend backend, const BackendOptions& wanted, const CommonOptions& options) {
   if (backend == Backend::kTorch && options.device != "cuda" &&
@@ -72,12 +91,34 @@ bool among_several_processes() {
 std::unique_ptr<Runner> make_runner(const ModelFile& model, const CommonOptions& options,
                                     Backend backend, Precision precision) {
   const int threads = thread_count(options.threads);
-  if (backend == Backend::kEngine) return make_engine(model, threads, precision);
+  if (backend == Backend::kEngine) {
+    return std::make_unique<engine::Session>(make_plan(model, threads, precision), threads);
+  }
   if (precision != Precision::kFloat32) {
     fail("--dtype {}: on CUDA only evaluations have it; leave it out, or leave out --device",
          kernels::name_of(precision));
   }
   return torch_plugin().make_runner(model, options.device, threads);
+}
+
+std::vector<std::shared_ptr<Runner>> make_runners(const ModelFile& model,
+                                                  const CommonOptions& options, Backend backend,
+                                                  Precision precision, size_t images, Size size) {
+  std::vector<std::shared_ptr<Runner>> runners;
+  const int threads = thread_count(options.threads);
+  if (backend == Backend::kTorch) {
+    const auto shared =
+        std::make_shared<SharedRunner>(make_runner(model, options, backend, precision));
+    runners.assign(size_t(images_at_a_time(images, threads, 0)), shared);
+    return runners;
+  }
+  const auto plan = make_plan(model, threads, precision);
+  const int64_t bytes = engine::Session(plan, 1).bytes_needed(1, size);
+  const int count = images_at_a_time(images, threads, bytes);
+  for (int i = 0; i < count; ++i) {
+    runners.push_back(std::make_shared<engine::Session>(plan, std::max(1, threads / count)));
+  }
+  return runners;
 }
 
 }  // namespace sact::cli

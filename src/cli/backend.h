@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "cli/command.h"
 #include "model/model_file.h"
@@ -33,6 +34,13 @@ Backend chosen_shared_backend(const BackendOptions& wanted, const CommonOptions&
 
 /// Whether the environment (WORLD_SIZE) names other processes that work on the same job.
 bool among_several_processes();
+
+/// One back end for each of the threads that run images at the same time, as many as pay and as
+/// have memory for images of about `size`. Those of the engine share the weights, and all threads
+/// out among them; LibTorch's is one, which the threads take turns with.
+std::vector<std::shared_ptr<Runner>> make_runners(const ModelFile& model,
+                                                  const CommonOptions& options, Backend backend,
+                                                  Precision precision, size_t images, Size size);
 
 /// The back end for the chosen device and threads, with the weights of what runs on images loaded:
 /// a detector's extractor, or the whole network. bfloat16 is the engine's.

@@ -2,8 +2,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/evaluation.h"
+#include "cli/outputs.h"
 #include "model/baseline.h"
 #include "model/flops.h"
 
@@ -35,6 +37,11 @@ EvalResult result_of(const BaselineOptions& options, const ModelFile& adaptive,
 }
 
 int run(const BaselineOptions& options) {
+  const evaluation::Request& request = options.evaluation.request;
+  protect_inputs(
+      {options.adaptive, options.plain, options.result, request.data, request.class_names},
+      {{"--out", options.out}});
+  check_writable(options.out);
   const ModelFile adaptive(options.adaptive), plain(options.plain);
   for (const ModelFile* file : {&adaptive, &plain}) expect_classifier(*file);
   check_baseline_source(adaptive, plain);
@@ -47,22 +54,26 @@ int run(const BaselineOptions& options) {
   write_model(options.out, baseline.spec, baseline.weights);
   const int64_t flops = dense_flops(baseline.spec, outcome.size);
   std::vector<double> mean_units;
-  for (const MeanStd& units : outcome.units) mean_units.push_back(units.mean);
+  io::Json units_json = io::Json::array();
+  for (const MeanStd& units : outcome.units) {
+    mean_units.push_back(units.mean);
+    units_json.push_back(to_json(units));
+  }
   if (options.common.json) {
-    print_json({{"path", options.out},
+    print_json({{"model", options.adaptive},
+                {"out", options.out},
                 {"spec", io::Json::parse(to_json(baseline.spec))},
-                {"units", baseline.spec.units},
                 {"flops", flops},
                 {"height", outcome.size.height},
                 {"width", outcome.size.width},
-                {"adaptive", {{"units", mean_units}, {"flops", outcome.flops.mean}}}});
+                {"adaptive", {{"units", units_json}, {"flops", to_json(outcome.flops)}}}});
     return 0;
   }
   print(fmt::format("wrote {}: units {}, {} at {}; {} has {:.2f} and {}", options.out,
                     fmt::join(baseline.spec.units, ", "), format_flops(double(flops)),
                     text_of({outcome.size}), options.adaptive, fmt::join(mean_units, ", "),
                     format_flops(outcome.flops.mean)));
-  print(fmt::format("next: sact train --init {} --data DATA --out RUN", options.out));
+  print_hint(fmt::format("next: sact train --init {} --data DATA --out RUN", options.out));
   return 0;
 }
 
@@ -80,7 +91,9 @@ void declare_baseline(CLI::App& app, Action& action) {
                    "Plain model file, the first units of whose blocks are taken")
       ->required()
       ->type_name("PLAIN");
-  command->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
+  command->add_option("-o,--out", options->out, "Model file to write")
+      ->required()
+      ->type_name("FILE");
   CLI::Option* result =
       command
           ->add_option("--result", options->result,

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "cli/backend.h"
@@ -16,6 +17,7 @@
 #include "cli/evaluation.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "io/image.h"
 #include "measure/active_sets.h"
 #include "measure/benchmark.h"
@@ -125,10 +127,13 @@ class Bench {
   }
 
   void run_group(const Group& group, std::vector<Row>& rows) {
-    const auto planes = noise(group.batch, group.size, options_.seed);
     std::vector<Candidate> candidates;
     std::vector<double> flops;
     std::vector<std::unique_ptr<engine::Session>> sessions;
+    sessions.push_back(std::make_unique<engine::Session>(
+        measure::dense_plan(model_, table_, group.type), threads_));
+    sessions.back()->expect_memory(group.batch, group.size);
+    const auto planes = noise(group.batch, group.size, options_.seed);
     auto add = [&](const std::string& name, Runner& runner) {
       candidates.push_back({name, [&runner, &planes, &group] {
                               return measure::milliseconds(
@@ -140,8 +145,6 @@ class Bench {
       }
       flops.push_back(sum);
     };
-    sessions.push_back(std::make_unique<engine::Session>(
-        measure::dense_plan(model_, table_, group.type), threads_));
     add("dense", *sessions.back());
     std::vector<double> densities = {1};
     if (!options_.densities.empty()) {
@@ -237,6 +240,7 @@ class Bench {
     Progress progress("images", int64_t(inputs.size()), "images");
     for (const Input& input : inputs) {
       if (was_interrupted()) throw Interrupted("interrupted");
+      adaptive.expect_memory(1, group.size);
       if (!input.error.empty()) fail("{}", input.error);
       const io::Image image = io::read_image(input.path);
       // A detector sees whole images.
@@ -371,7 +375,7 @@ io::Json to_json(const Bench& bench, const std::vector<Row>& rows) {
     list.push_back(std::move(json));
   }
   io::Json json = {{"rows", std::move(list)}};
-  if (!bench.layers().empty()) json["layers"] = bench.layers();
+  if (!bench.layers().empty()) json["per_layer"] = bench.layers();
   return json;
 }
 
@@ -427,15 +431,19 @@ report::Table to_numbers(const std::vector<Row>& rows) {
 }
 
 int run(const BenchOptions& options) {
-  if (options.common.device != "cpu")
-    fail("sact bench measures the CPU engine: leave out --device");
+  Stopwatch watch;
+  std::vector<std::filesystem::path> read(options.images.begin(), options.images.end());
+  read.emplace_back(options.model);
+  protect_inputs(read, {{"--csv", options.csv}});
   if (!options.csv.empty()) check_writable(options.csv);
   Bench bench(options);
   const std::vector<Row> rows = bench.run();
   const report::Table table = to_table(rows);
   if (!options.csv.empty()) write_file_atomically(options.csv, report::to_csv(to_numbers(rows)));
   if (options.common.json) {
-    print_json(to_json(bench, rows));
+    io::Json json = to_json(bench, rows);
+    json["seconds"] = watch.lap() / 1000;
+    print_json(json);
     return 0;
   }
   std::string text = report::to_text(table);
@@ -467,7 +475,7 @@ void declare_bench(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--dtype", options->dtypes, "Types of operands: fp32, bf16")
+  command->add_option("--dtype", options->dtypes, "Types of operands")
       ->delimiter(',')
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
@@ -483,7 +491,8 @@ void declare_bench(CLI::App& app, Action& action) {
   command->add_option("--pause", options->pause_ms, "Milliseconds of rest before every run")
       ->check(number_between(0, 10000))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of noise and active sets")->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of noise and active sets")
+      ->capture_default_str();
   command->add_flag("--torch", options->torch, "Run LibTorch beside it");
   command
       ->add_option("--peer", options->peers,
@@ -493,7 +502,8 @@ void declare_bench(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command->add_flag("--layers", options->layers, "Also tell what each layer of the dense run took");
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact bench m.safetensors --size 224,352 --density 0.25,0.5,1\n"
                "  sact bench m.safetensors --batch 1,8 --dtype fp32,bf16 --json\n"

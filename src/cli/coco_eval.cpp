@@ -49,7 +49,8 @@ void declare_coco_eval(CLI::App& app, Action& action) {
   command->add_option("--dt", options->results, "Detections: a COCO results file")
       ->required()
       ->type_name("FILE");
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact coco-eval --gt instances_val2017.json --dt detections.json\n"
                "  sact coco-eval --gt instances_val2017.json --dt detections.json --json");

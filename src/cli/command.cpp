@@ -1,25 +1,56 @@
 #include "cli/command.h"
 
+#include <fmt/ranges.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "base/threads.h"
+#include "cli/description.h"
 
 namespace sact::cli {
 
-void add_common_options(CLI::App& command, CommonOptions& options) {
-  command.add_flag("--json", options.json, "Print one JSON object instead of text");
+void add_output_options(CLI::App& command, CommonOptions& options) {
+  command.add_flag("--json", options.json, "Print one JSON object instead of text")
+      ->group(kCommonOptions);
+  command
+      .add_flag_callback(
+          "-q,--quiet", [] { set_log_level(LogLevel::kQuiet); },
+          "Print results and errors only: no progress, remarks or hints")
+      ->group(kCommonOptions);
+}
+
+void add_threads_option(CLI::App& command, CommonOptions& options) {
   command.add_option("--threads", options.threads, "CPU threads (default: all available)")
-      ->check(CLI::Range(1, kMaxThreads));
-  command.add_option("--device", options.device, "Where to run: cpu or cuda")
+      ->check(CLI::Range(1, kMaxThreads))
+      ->group(kCommonOptions);
+}
+
+void add_device_option(CLI::App& command, CommonOptions& options) {
+  command.add_option("--device", options.device, "Where to run the network")
       ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kCommonOptions);
+}
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  add_threads_option(command, options);
+  add_device_option(command, options);
+  add_output_options(command, options);
 }
 
 void set_examples(CLI::App& command, std::string_view examples) {
-  command.footer("Examples:\n" + std::string(examples));
+  command.footer(fmt::format("{}:\n{}", kExamples, examples));
+}
+
+CLI::Validator begins_with(const std::vector<std::string>& words) {
+  return CLI::Validator([](const std::string&) { return std::string(); },
+                        fmt::format("{}{{{}}}", kBeginsWith, fmt::join(words, ",")));
 }
 
 CLI::Validator number_between(double low, double high) {
@@ -40,13 +71,28 @@ io::Dtype storage_dtype(const std::string& name) {
 void print_error(std::string_view message) {
   constexpr size_t kLongest = 2000;
   const std::string line = printable(message.substr(0, message.find("\n")), kLongest);
-  print_above_progress("sact: error: " + line + "\n");
+  const bool colour = colour_wanted(STDERR_FILENO);
+  print_above_progress("sact: " + styled("error:", Style::kError, colour) + " " + line + "\n");
 }
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fputc('\n', stdout);
+  const auto write = [text] {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fputc('\n', stdout);
+    std::fflush(stdout);  // what goes wrong is seen below
+  };
+  static const bool terminal = isatty(STDOUT_FILENO) == 1;
+  terminal ? write_above_progress(write) : write();
   flush_output();
+}
+
+void print_lines(std::string_view lines) {
+  std::fwrite(lines.data(), 1, lines.size(), stdout);
+  flush_output();
+}
+
+void print_hint(std::string_view text) {
+  if (log_level() >= LogLevel::kInfo) print(text);
 }
 
 void flush_output() {
@@ -55,8 +101,14 @@ void flush_output() {
   }
 }
 
+io::Json with_schema(const io::Json& json) {
+  io::Json object = {{"schema", kJsonSchema}};
+  object.update(json);
+  return object;
+}
+
 void print_json(const io::Json& json) {
-  print(io::dump_json(json, 2));
+  print(io::dump_json(with_schema(json), 2));
 }
 
 }  // namespace sact::cli

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "io/json.h"
@@ -12,7 +13,7 @@
 
 namespace sact::cli {
 
-/// Options that every command has.
+/// Options that several commands have.
 struct CommonOptions {
   bool json = false;
   int threads = 0;  // 0: all that this process may use
@@ -38,10 +39,24 @@ void declare_synth(CLI::App& app, Action& action);
 void declare_saliency(CLI::App& app, Action& action);
 void declare_coco_eval(CLI::App& app, Action& action);
 void declare_doctor(CLI::App& app, Action& action);
+void declare_help(CLI::App& app, Action& action);
+void declare_generate_docs(CLI::App& app, Action& action);
 
-/// Adds --json, --threads and --device, and sets help text with examples.
+/// --json and --quiet, which every command has. --quiet works on log_level() when it is parsed.
+void add_output_options(CLI::App& command, CommonOptions& options);
+/// Those that only commands have which use them.
+void add_threads_option(CLI::App& command, CommonOptions& options);
+void add_device_option(CLI::App& command, CommonOptions& options);
+/// All of the above.
 void add_common_options(CLI::App& command, CommonOptions& options);
+
+/// Sets the text below the options: examples, and after an empty line what else there is to say.
+inline constexpr const char* kExamples = "Examples";
 void set_examples(CLI::App& command, std::string_view examples);
+
+/// Checks nothing; tells completion how an argument may begin, as "epochs=" does.
+inline constexpr const char* kBeginsWith = "begins with ";
+CLI::Validator begins_with(const std::vector<std::string>& words);
 
 /// Checks that an option is a number in [low, high]; CLI::Range lets "nan" pass.
 CLI::Validator number_between(double low, double high);
@@ -61,8 +76,18 @@ class OutputError : public Error {
 
 /// Prints a line of results to standard output; a full disk or closed pipe there is an error.
 void print(std::string_view text);
+/// The same for lines that end themselves.
+void print_lines(std::string_view lines);
+/// A line that helps to go on, such as "next: sact info m.safetensors"; not with --quiet.
+void print_hint(std::string_view text);
 /// Hands on what was printed so far by any means; throws when it could not all be written.
 void flush_output();
+
+/// The version of what --json prints (docs/json.md): it grows when a key changes its meaning.
+inline constexpr int kJsonSchema = 1;
+/// The object with "schema" before all else.
+io::Json with_schema(const io::Json& json);
+/// Prints the one object of a command's --json, with its schema.
 void print_json(const io::Json& json);
 
 }  // namespace sact::cli

@@ -1,10 +1,11 @@
 // sact detect: the objects of images, and where the extractor spent its layers.
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "api/kernel_choice.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/progress.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -13,7 +14,10 @@
 #include "cli/command.h"
 #include "cli/detect_report.h"
 #include "cli/image_loop.h"
+#include "cli/image_report.h"
 #include "cli/inputs.h"
+#include "cli/outputs.h"
+#include "cli/picture_folder.h"
 #include "detect/detection_set.h"
 
 namespace sact::cli {
@@ -25,26 +29,25 @@ struct DetectOptions {
   std::vector<std::string> images;
   double score = 0.05, draw = 0.3;
   int most = 100;
-  bool no_pictures = false, eval = false;
+  bool no_pictures = false, eval = false, jsonl = false;
 };
 
-/// Everything that was run, and what could not be.
-struct Outcome {
-  io::Json images = io::Json::array();
+/// What is summed up over the images.
+struct Totals {
   detect::CocoResults results{"the detections", {}};
-  int64_t count = 0, objects = 0;
+  int64_t objects = 0;
   double flops = 0, dense_flops = 0;
   std::vector<std::pair<std::string, double>> ms;  // of the stages, of all images
-  int failed = 0;
+  bool interrupted = false;
 };
 
 /// What goes with every image.
 struct Job {
   const DetectOptions& options;
-  detect::Detector& detector;
+  const ModelSpec& spec;
   const detect::CocoIds& ids;
-  const StreamedTable& table;
   const detect::CocoInstances& truth;  // of --gt, or empty
+  const PictureFolder* pictures;       // or nullptr
 };
 
 void check_usage(const DetectOptions& options) {
@@ -54,45 +57,29 @@ void check_usage(const DetectOptions& options) {
   if (!options.eval && options.images.empty()) {
     throw CLI::ValidationError("detect", "give images, or --eval with --gt FILE and --data DIR");
   }
-  if (options.common.device != "cpu") fail("sact detect runs on the CPU: leave out --device");
 }
 
-/// Output that cannot be written must not cost the work first.
-void check_outputs(const DetectOptions& options) {
-  if (!options.results.empty()) check_writable(options.results);
-  if (options.no_pictures) return;
-  check_folders(options.images, options.out);
-  make_directories(options.out);
-  check_writable(std::filesystem::path(options.out) / "picture.png");
-}
-
-void add_results(const detect::CocoIds& ids, int64_t image, const DetectedFile& file,
+void add_results(const detect::CocoIds& ids, const DetectedFile& file,
                  detect::CocoResults& results) {
   for (const detect::Detection& detection : file.result.detections) {
     const std::optional<int64_t> category = ids.category(detection.label);
     if (!category) continue;
-    results.entries.push_back({image, *category, detect::coco_box(detection.box), detection.score});
+    results.entries.push_back(
+        {file.image_id, *category, detect::coco_box(detection.box), detection.score});
   }
 }
 
-void record(const Job& job, const DetectedFile& file, int64_t image, Outcome& outcome) {
-  if (job.options.common.json) {
-    io::Json json = detection_json(job.detector.spec(), job.ids, file);
-    json["image_id"] = image;
-    outcome.images.push_back(std::move(json));
-  } else {
-    if (outcome.count == 0) print(job.table.header());
-    print(job.table.row(detection_cells(job.detector.spec(), file)));
-  }
-  add_results(job.ids, image, file, outcome.results);
-  ++outcome.count;
-  outcome.objects += int64_t(file.result.detections.size());
-  outcome.flops += double(file.result.extractor.flops);
-  outcome.dense_flops += double(file.result.dense_flops);
+void record(const Job& job, const DetectedFile& file, ImageReport& report, Totals& totals) {
+  report.add([&] { return detection_json(job.spec, job.ids, file); },
+             [&] { return detection_cells(job.spec, file); });
+  add_results(job.ids, file, totals.results);
+  totals.objects += int64_t(file.result.detections.size());
+  totals.flops += double(file.result.extractor.flops);
+  totals.dense_flops += double(file.result.dense_flops);
   const auto times = stage_times(file);
-  outcome.ms.resize(times.size());
+  totals.ms.resize(times.size());
   for (size_t i = 0; i < times.size(); ++i) {
-    outcome.ms[i] = {times[i].first, outcome.ms[i].second + times[i].second};
+    totals.ms[i] = {times[i].first, totals.ms[i].second + times[i].second};
   }
 }
 
@@ -102,25 +89,25 @@ void check_size(const detect::CocoImage& annotated, const DetectedFile& file) {
   detect::fail_of_size(file.path, file.size, annotated.size);
 }
 
-void detect_image(const Job& job, const Input& input, int number, const std::string& name,
-                  Outcome& outcome) {
-  const int64_t id = job.ids.image(input.path, number);
+/// Everything about one image, on one thread: reading, networks, picture.
+DetectedFile detect_image(const Job& job, detect::Detector& detector, const Input& input,
+                          size_t index) {
   DetectedFile file;
+  file.image_id = job.ids.image(input.path, int64_t(index) + 1);
   file.path = input.path.string();
   Stopwatch watch;
   const io::Image photo = io::read_image(input.path);
   file.size = {photo.height, photo.width};
   file.load_ms = watch.lap();
-  if (job.options.eval) check_size(job.truth.images[size_t(number) - 1], file);
-  file.result = job.detector.detect(photo, float(job.options.score), job.options.most);
+  if (job.options.eval) check_size(job.truth.images[index], file);
+  file.result = detector.detect(photo, float(job.options.score), job.options.most);
   watch.lap();
-  if (!job.options.no_pictures) {
-    const std::filesystem::path path = std::filesystem::path(job.options.out) / name;
-    io::write_image(path, detection_picture(job.detector.spec(), file, photo, job.options.draw));
-    file.picture = path.string();
+  if (job.pictures) {
+    file.picture =
+        job.pictures->write(index, detection_picture(job.spec, file, photo, job.options.draw));
     file.picture_ms = watch.lap();
   }
-  record(job, file, id, outcome);
+  return file;
 }
 
 std::vector<Input> inputs_of(const DetectOptions& options, const detect::CocoInstances& truth) {
@@ -139,58 +126,63 @@ std::vector<Input> inputs_of(const DetectOptions& options, const detect::CocoIns
   return inputs;
 }
 
-void detect_all(const DetectOptions& options, const std::vector<Input>& inputs,
-                const detect::CocoIds& ids, const detect::CocoInstances& truth,
-                detect::Detector& detector, Outcome& outcome) {
-  const std::vector<std::string> names = unique_names(inputs, ".detections.png");
-  if (!options.no_pictures) check_inputs_stay(inputs, options.out, names);
-  const StreamedTable table = detection_table(detector.spec(), paths_of(inputs));
-  const Job job{options, detector, ids, table, truth};
-  Progress progress("detecting", int64_t(inputs.size()), "images");
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string failure =
-        failure_of(inputs[i], [&] { detect_image(job, inputs[i], int(i) + 1, names[i], outcome); });
-    if (!failure.empty()) {
-      outcome.images.push_back({{"path", inputs[i].path.string()}, {"error", failure}});
-      ++outcome.failed;
-    }
-    progress.advance();
+void detect_all(const Job& job, const std::vector<Input>& inputs,
+                const std::shared_ptr<const detect::DetectorPlan>& plan, ImageReport& report,
+                Totals& totals) {
+  const int threads = thread_count(job.options.common.threads);
+  const int side = job.spec.detection->shorter_side;
+  const int64_t bytes = detect::Detector(plan, 1).bytes_needed({side, 2 * side});  // few are longer
+  const int workers = images_at_a_time(inputs.size(), threads, bytes);
+  std::vector<std::unique_ptr<detect::Detector>> detectors;
+  for (int i = 0; i < workers; ++i) {
+    detectors.push_back(std::make_unique<detect::Detector>(plan, std::max(1, threads / workers)));
   }
+  totals.interrupted = !run_images(
+      "detecting", inputs, workers,
+      [&](int worker, size_t i) {
+        return detect_image(job, *detectors[size_t(worker)], inputs[i], i);
+      },
+      [&](size_t i, ImageOutcome<DetectedFile> image) {
+        if (!image.failure.empty()) {
+          return report.add_failure(inputs[i].path.string(), image.failure);
+        }
+        record(job, image.result, report, totals);
+      });
 }
 
-void print_summary(const DetectOptions& options, const Outcome& outcome, double seconds) {
-  if (outcome.count > 0 && !options.no_pictures) {
-    print(fmt::format("pictures are in {}", options.out));
+std::vector<std::string> summary_lines(const DetectOptions& options, const ImageReport& report,
+                                       const Totals& totals, double seconds) {
+  std::vector<std::string> lines;
+  if (report.done() > 0 && !options.no_pictures) {
+    lines.push_back(fmt::format("pictures are in {}", options.out));
   }
   if (!options.results.empty()) {
-    print(fmt::format("wrote {}: {}", options.results,
-                      counted(int64_t(outcome.results.entries.size()), "detection")));
+    lines.push_back(fmt::format("wrote {}: {}", options.results,
+                                counted(int64_t(totals.results.entries.size()), "detection")));
   }
-  std::string text =
-      fmt::format("{} in {}", counted(outcome.count, "image"), format_duration(seconds));
-  if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
-  if (outcome.count > 0) {
-    text +=
-        fmt::format(", {}, with {:.1f} % of the dense extractor's work",
-                    counted(outcome.objects, "object"), 100 * outcome.flops / outcome.dense_flops);
+  std::string text = job_summary(report, seconds, totals.interrupted);
+  if (report.done() > 0) {
+    text += fmt::format(", {}, with {:.1f} % of the dense extractor's work",
+                        counted(totals.objects, "object"), 100 * totals.flops / totals.dense_flops);
   }
-  print(text);
-  if (outcome.count == 0) return;
+  lines.push_back(text);
+  if (report.done() == 0) return lines;
   text = "milliseconds an image:";
-  for (const auto& [stage, ms] : outcome.ms) {
-    text += fmt::format(" {} {:.1f}", stage, ms / double(outcome.count));
+  for (const auto& [stage, ms] : totals.ms) {
+    text += fmt::format(" {} {:.1f}", stage, ms / double(report.done()));
   }
-  print(text);
+  lines.push_back(text);
+  return lines;
 }
 
 /// What the text's last lines say: means over the images that were run.
-void add_means(const Outcome& outcome, io::Json& json) {
-  json["objects"] = outcome.objects;
-  if (outcome.count == 0) return;
-  const double count = double(outcome.count);
-  json["flops"] = outcome.flops / count;
-  json["dense_flops"] = outcome.dense_flops / count;
-  for (const auto& [stage, ms] : outcome.ms) json["ms"][stage] = ms / count;
+void add_means(const Totals& totals, int64_t images, io::Json& json) {
+  json["detections"] = totals.objects;
+  if (images == 0) return;
+  const double count = double(images);
+  json["flops"] = totals.flops / count;
+  json["dense_flops"] = totals.dense_flops / count;
+  for (const auto& [stage, ms] : totals.ms) json["ms"][stage] = ms / count;
 }
 
 void warn_of_unknown(const detect::CocoIds& ids, const std::string& annotations) {
@@ -213,34 +205,41 @@ int run(const DetectOptions& options) {
       options.gt.empty() ? detect::CocoIds(model.spec()) : detect::CocoIds(model.spec(), truth);
   const std::vector<Input> inputs = inputs_of(options, truth);
   warn_of_unknown(ids, options.gt);
-  check_outputs(options);
-  detect::Detector detector(model, api::kernel_table(), precision_from_name(options.dtype),
-                            thread_count(options.common.threads));
-  Outcome outcome;
-  detect_all(options, inputs, ids, truth, detector, outcome);
-  if (!options.results.empty()) detect::write_coco_results(options.results, outcome.results);
+  std::vector<std::filesystem::path> read = files_of(inputs);
+  read.insert(read.end(), {options.model, options.gt});
+  protect_inputs(read, {{"--results", options.results}});
+  if (!options.results.empty()) check_writable(options.results);
+  std::optional<PictureFolder> pictures;
+  if (!options.no_pictures) {
+    pictures.emplace(options.out, options.images, inputs, ".detections.png");
+  }
+  const auto plan = std::make_shared<const detect::DetectorPlan>(
+      model, api::kernel_table(), precision_from_name(options.dtype));
+  ImageReport report({options.common.json, options.jsonl},
+                     detection_table(model.spec(), paths_of(inputs)));
+  Totals totals;
+  detect_all({options, model.spec(), ids, truth, pictures ? &*pictures : nullptr}, inputs, plan,
+             report, totals);
+  if (!options.results.empty()) detect::write_coco_results(options.results, totals.results);
   std::optional<detect::CocoEvaluation> evaluation;
-  if (options.eval) {
-    if (outcome.failed > 0) {
+  if (options.eval && !totals.interrupted) {
+    if (report.failed() > 0) {
       log_warning("objects of the {} that failed count as missed",
-                  counted(outcome.failed, "image"));
+                  counted(report.failed(), "image"));
     }
-    evaluation = detect::evaluate_coco(truth, outcome.results, options.common.threads);
+    evaluation = detect::evaluate_coco(truth, totals.results, options.common.threads);
   }
   const double seconds = watch.lap() / 1000;
-  if (options.common.json) {
-    io::Json json = {{"model", options.model},
-                     {"images", std::move(outcome.images)},
-                     {"failed", outcome.failed},
-                     {"seconds", seconds}};
-    add_means(outcome, json);
-    if (evaluation) json["eval"] = to_json(*evaluation);
-    print_json(json);
-  } else {
-    if (evaluation) print(evaluation_text(*evaluation));
-    print_summary(options, outcome, seconds);
+  io::Json json = {
+      {"model", options.model}, {"interrupted", totals.interrupted}, {"seconds", seconds}};
+  add_means(totals, report.done(), json);
+  std::vector<std::string> lines = summary_lines(options, report, totals, seconds);
+  if (evaluation) {
+    json.update(to_json(*evaluation));
+    lines.insert(lines.begin(), evaluation_text(*evaluation));
   }
-  return outcome.failed ? 1 : 0;
+  report.finish(std::move(json), lines);
+  return job_status(report, totals.interrupted);
 }
 
 }  // namespace
@@ -254,7 +253,7 @@ void declare_detect(CLI::App& app, Action& action) {
       ->type_name("MODEL");
   command->add_option("images", options->images, "Image files, directories or patterns")
       ->type_name("IMAGE");
-  command->add_option("--out", options->out, "Directory for the pictures")
+  command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
@@ -284,7 +283,9 @@ void declare_detect(CLI::App& app, Action& action) {
                    "Type of the operands of products: fp32, or bf16 for speed")
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
-  add_common_options(*command, options->common);
+  add_jsonl_option(*command, options->jsonl);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact detect detector.safetensors street.jpg\n"
                "  sact detect detector.safetensors photos/ --draw 0.5 --out found\n"

@@ -44,6 +44,7 @@ io::Json detection_json(const ModelSpec& spec, const detect::CocoIds& ids,
   io::Json ms = io::Json::object();
   for (const auto& [stage, time] : stage_times(file)) ms[stage] = time;
   return {{"path", file.path},
+          {"image_id", file.image_id},
           {"height", file.size.height},
           {"width", file.size.width},
           {"scaled_height", result.scaled.height},
@@ -57,7 +58,7 @@ io::Json detection_json(const ModelSpec& spec, const detect::CocoIds& ids,
           {"box_flops", result.box_flops},
           {"dense_box_flops", result.dense_box_flops},
           {"ms", std::move(ms)},
-          {"picture", file.picture.empty() ? io::Json(nullptr) : io::Json(file.picture)}};
+          {"map", file.picture.empty() ? io::Json(nullptr) : io::Json(file.picture)}};
 }
 
 StreamedTable detection_table(const ModelSpec& spec, const std::vector<std::string>& paths) {

@@ -14,6 +14,7 @@ namespace sact::cli {
 /// One image that was run.
 struct DetectedFile {
   std::string path;
+  int64_t image_id = 0;  // in COCO's files
   Size size;
   detect::DetectedImage result;
   double load_ms = 0, picture_ms = 0;

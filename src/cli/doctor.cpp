@@ -152,10 +152,12 @@ int run(const CommonOptions& options) {
                       check.found));
     if (!check.hint.empty()) print(fmt::format("       {:<15} {}", "", check.hint));
   }
-  print(
-      hints
-          ? counted(hints, "thing") + " could be better"
-          : "everything looks fine; next: sact new --depth 50 --halting sact --out m.safetensors");
+  if (hints) {
+    print(counted(hints, "thing") + " could be better");
+  } else {
+    print("everything looks fine");
+    print_hint("next: sact new --depth 50 --halting sact --out m.safetensors");
+  }
   return 0;
 }
 
@@ -164,7 +166,8 @@ int run(const CommonOptions& options) {
 void declare_doctor(CLI::App& app, Action& action) {
   auto options = std::make_shared<CommonOptions>();
   CLI::App* command = app.add_subcommand("doctor", "Check this machine and this build");
-  add_common_options(*command, *options);
+  add_threads_option(*command, *options);
+  add_output_options(*command, *options);
   set_examples(*command, "  sact doctor\n  sact doctor --json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

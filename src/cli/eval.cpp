@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/evaluation.h"
+#include "cli/outputs.h"
 #include "model/flops.h"
 #include "model/result.h"
 #include "report/csv.h"
@@ -132,6 +133,10 @@ std::string accuracy_plots(const std::vector<EvalOutcome>& outcomes) {
 
 /// Output that cannot be written must not cost the work first.
 void check_outputs(const EvalOptions& options) {
+  const evaluation::Request& request = options.evaluation.request;
+  protect_inputs(
+      {options.model, request.data, request.class_names},
+      {{"--csv", options.csv}, {"--plot", options.plot}, {"--predictions", options.predictions}});
   for (const std::string& file : {options.csv, options.plot}) {
     if (!file.empty()) check_writable(file);
   }

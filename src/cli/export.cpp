@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/outputs.h"
 #include "data/class_names.h"
 #include "model/model_file.h"
 #include "model/onnx.h"
@@ -80,7 +81,8 @@ int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSp
   const uint64_t bytes = std::filesystem::file_size(options.onnx);
   if (options.common.json) {
     const io::Json any = nullptr;
-    print_json({{"path", options.onnx},
+    print_json({{"model", options.model},
+                {"out", options.onnx},
                 {"opset", kOnnxOpset},
                 {"bytes", bytes},
                 {"batch", onnx.batch ? io::Json(*onnx.batch) : any},
@@ -99,6 +101,8 @@ int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSp
 
 int run(const ExportOptions& options) {
   if (options.out.empty() && options.onnx.empty()) throw CLI::RequiredError("--out or --onnx");
+  protect_inputs({options.model, options.labels_file},
+                 {{"--out", options.out}, {"--onnx", options.onnx}});
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   const ModelSpec spec = spec_of(options, model);
@@ -109,7 +113,8 @@ int run(const ExportOptions& options) {
   const uint64_t before = std::filesystem::file_size(options.model);
   const uint64_t after = std::filesystem::file_size(options.out);
   if (options.common.json) {
-    print_json({{"path", options.out},
+    print_json({{"model", options.model},
+                {"out", options.out},
                 {"dtype", io::dtype_name(dtype)},
                 {"bytes", after},
                 {"spec", io::Json::parse(to_json(spec))}});
@@ -129,16 +134,14 @@ void declare_export(CLI::App& app, Action& action) {
       "Write a model anew: in another precision, with other input values or class names, as ONNX");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
   CLI::Option* out =
-      command->add_option("--out", options->out, "Model file to write")->type_name("FILE");
+      command->add_option("-o,--out", options->out, "Model file to write")->type_name("FILE");
   CLI::Option* onnx =
       command
           ->add_option("--onnx", options->onnx,
                        "ONNX file to write instead, from a plain network (halting none)")
           ->type_name("FILE")
           ->excludes(out);
-  command
-      ->add_option("--dtype", options->dtype,
-                   "Storage of large weights: f32, f16 or bf16 (default: as they are)")
+  command->add_option("--dtype", options->dtype, "Storage of large weights (default: as they are)")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}))
       ->excludes(onnx);
   command->add_option("--mean", options->mean, "Mean colour to subtract, from 0 to 1")
@@ -163,7 +166,7 @@ void declare_export(CLI::App& app, Action& action) {
       ->needs(onnx);
   command->add_option("--labels", options->labels_file, "Text file with one class name a line")
       ->type_name("FILE");
-  add_common_options(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact export runs/sact/best.safetensors --dtype f16 --out small.safetensors\n"
                "  sact export resnetv2_50.safetensors --mean 0.5,0.5,0.5 --std 0.5,0.5,0.5 \\\n"

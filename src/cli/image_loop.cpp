@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "base/log.h"
+#include "base/memory.h"
 #include "cli/command.h"
 
 namespace sact::cli {
@@ -18,7 +20,6 @@ std::string line_about(const std::string& path, std::string message) {
 
 std::string failure_of(const Input& input, const std::function<void()>& work) {
   const std::string path = input.path.string();
-  std::string message;
   try {
     if (!input.error.empty()) throw Error(input.error);
     work();
@@ -26,12 +27,17 @@ std::string failure_of(const Input& input, const std::function<void()>& work) {
   } catch (const OutputError&) {
     throw;
   } catch (const std::bad_alloc&) {
-    message = path + ": not enough memory for this image";
+    return path + ": not enough memory for this image";
   } catch (const std::exception& error) {
-    message = line_about(path, error.what());
+    return line_about(path, error.what());
   }
-  print_error(message);
-  return message;
+}
+
+int images_at_a_time(size_t images, int threads, int64_t bytes) {
+  if (log_level() >= LogLevel::kVerbose) return 1;  // what is told of layers is of one image
+  const uint64_t most = std::min<uint64_t>(images, uint64_t(threads));
+  const uint64_t affordable = available_memory() / 2 / uint64_t(std::max<int64_t>(bytes, 1));
+  return int(std::max<uint64_t>(1, std::min(most, affordable)));
 }
 
 }  // namespace sact::cli

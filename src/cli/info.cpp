@@ -92,7 +92,7 @@ int run(const InfoOptions& options) {
   const int64_t dense = dense_flops(on_images, size);
   for (const std::string& remark : file.remarks()) log_warning("{}", remark);
   if (options.common.json) {
-    print_json({{"path", options.model},
+    print_json({{"model", options.model},
                 {"spec", io::Json::parse(to_json(spec))},
                 {"spec_stored", file.spec_was_stored()},
                 {"dtype", io::dtype_name(file.dtype())},
@@ -139,7 +139,7 @@ void declare_info(CLI::App& app, Action& action) {
   command->add_option("--size", options->size, "Image size: 224 or HxW (default: the model's own)")
       ->type_name("HxW");
   command->add_flag("--layers", options->layers, "List every layer");
-  add_common_options(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact info m.safetensors\n"
                "  sact info m.safetensors --size 224x320 --layers\n"

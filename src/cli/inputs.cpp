@@ -103,6 +103,14 @@ std::vector<std::string> paths_of(const std::vector<Input>& inputs) {
   return paths;
 }
 
+std::vector<fs::path> files_of(const std::vector<Input>& inputs) {
+  std::vector<fs::path> files;
+  for (const Input& input : inputs) {
+    if (input.error.empty()) files.push_back(input.path);
+  }
+  return files;
+}
+
 void check_folders(const std::vector<std::string>& arguments, const fs::path& out) {
   for (const std::string& argument : arguments) {
     std::error_code ignored;

@@ -24,8 +24,9 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
 /// two images share it, then `suffix`.
 std::vector<std::string> unique_names(const std::vector<Input>& inputs, const std::string& suffix);
 
-/// The paths of those that gave an image.
+/// The paths of those that gave an image, as text and as files.
 std::vector<std::string> paths_of(const std::vector<Input>& inputs);
+std::vector<std::filesystem::path> files_of(const std::vector<Input>& inputs);
 
 /// Throws sact::Error when pictures would go into one of the directories that were named for their
 /// images: they would be taken for images the next time.

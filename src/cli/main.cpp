@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/usage.h"
 
 namespace {
 
@@ -19,51 +21,72 @@ int report(const std::string& message) {
   return kFailed;
 }
 
+/// The commands in the order and the groups in which the help lists them.
+struct Declaration {
+  const char* group;
+  void (*declare)(CLI::App&, sact::cli::Action&);
+};
+
+constexpr const char *kRun = "Run a network", *kTrain = "Train", *kMeasure = "Measure and compare",
+                     *kFiles = "Files and machine";
+
+constexpr Declaration kCommands[] = {
+    {kRun, sact::cli::declare_predict},
+    {kRun, sact::cli::declare_detect},
+    {kRun, sact::cli::declare_saliency},
+    {kTrain, sact::cli::declare_train},
+    {kTrain, sact::cli::declare_train_detector},
+    {kTrain, sact::cli::declare_baseline},
+    {kMeasure, sact::cli::declare_eval},
+    {kMeasure, sact::cli::declare_coco_eval},
+    {kMeasure, sact::cli::declare_bench},
+    {kMeasure, sact::cli::declare_table},
+    {kFiles, sact::cli::declare_new},
+    {kFiles, sact::cli::declare_info},
+    {kFiles, sact::cli::declare_export},
+    {kFiles, sact::cli::declare_synth},
+    {kFiles, sact::cli::declare_doctor},
+    {kFiles, sact::cli::declare_help},
+    {"", sact::cli::declare_generate_docs},
+};
+
+void add_version(CLI::App& command) {
+  command.set_version_flag("--version", std::string("sact ") + SACT_VERSION, "Show the version");
+  for (CLI::App* below : command.get_subcommands({})) add_version(*below);
+}
+
+void declare_all(CLI::App& app, sact::cli::Action& action) {
+  app.name("sact");
+  app.set_help_flag("-h,--help", "Show this help");
+  app.footer("Run 'sact help COMMAND' for the options of a command and examples.");
+  sact::cli::use_own_help(app);
+  for (const auto& [group, declare] : kCommands) {
+    declare(app, action);
+    app.get_subcommands({}).back()->group(group);
+  }
+  add_version(app);
+  app.require_subcommand(0, 1);  // none: the help is shown
+}
+
 int run(int argc, char** argv) {
   using namespace sact::cli;
   CLI::App app{
       "Residual networks that decide, position by position, how many layers each part of "
       "an image needs"};
-  app.name("sact");
-  app.set_version_flag("--version", std::string("sact ") + SACT_VERSION);
-  app.require_subcommand(1);
-  app.footer("Run 'sact COMMAND --help' for the options of a command and examples.");
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    std::string message = error.what(), name;
-    for (const CLI::App* command = failed; !command->get_subcommands().empty();) {
-      command = command->get_subcommands().back();
-      name += " " + command->get_name();
-    }
-    if (name.empty() && !failed->remaining().empty()) {
-      message = "there is no command '" + failed->remaining().front() + "'";
-    }
-    return "sact: " + message + "; see 'sact" + name + " --help'\n";
-  });
-
   Action action;
-  declare_new(app, action);
-  declare_info(app, action);
-  declare_predict(app, action);
-  declare_detect(app, action);
-  declare_train(app, action);
-  declare_train_detector(app, action);
-  declare_eval(app, action);
-  declare_bench(app, action);
-  declare_baseline(app, action);
-  declare_table(app, action);
-  declare_export(app, action);
-  declare_synth(app, action);
-  declare_saliency(app, action);
-  declare_coco_eval(app, action);
-  declare_doctor(app, action);
-
+  declare_all(app, action);
   try {
     app.parse(argc, argv);
-    return action();
-  } catch (const CLI::ParseError& error) {
-    if (app.exit(error) != 0) return kUsage;
-    flush_output();  // help or version
+    if (action) return action();
+    print_lines(app.help());
     return EXIT_SUCCESS;
+  } catch (const CLI::Success& asked) {  // for help or the version
+    app.exit(asked);
+    flush_output();
+    return EXIT_SUCCESS;
+  } catch (const CLI::ParseError& error) {
+    print_error(usage_message(app, error));
+    return kUsage;
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/outputs.h"
 #include "data/class_names.h"
 #include "model/detection.h"
 #include "model/flops.h"
@@ -63,6 +64,7 @@ int run(const NewOptions& options) {
     fail("--halting-bias and --halting-scale must be finite");
   }
   const ModelSpec spec = spec_of(options);
+  protect_inputs({options.labels_file}, {{"--out", options.out}});
   check_writable(options.out);  // before the work, not after it
   const int64_t parameters = parameter_count(spec);
   if (parameters > kMaxParameters) {
@@ -74,9 +76,12 @@ int run(const NewOptions& options) {
   const Size size = own_size(spec);
   const int64_t flops = dense_flops(image_network(spec), size);
   if (options.common.json) {
-    print_json({{"path", options.out},
+    print_json({{"out", options.out},
                 {"spec", io::Json::parse(to_json(spec))},
+                {"dtype", io::dtype_name(storage_dtype(options.dtype))},
                 {"parameters", parameters},
+                {"height", size.height},
+                {"width", size.width},
                 {"flops", flops}});
     return 0;
   }
@@ -84,8 +89,8 @@ int run(const NewOptions& options) {
                     counted(spec.total_units(), "unit"), counted(spec.blocks(), "block"),
                     name_of(spec.halting), format_grouped(parameters), format_flops(double(flops)),
                     size.height, size.width));
-  print(fmt::format("next: sact info {0}, or sact {1} {0} IMAGE", options.out,
-                    spec.detection ? "detect" : "predict"));
+  print_hint(fmt::format("next: sact info {0}, or sact {1} {0} IMAGE", options.out,
+                         spec.detection ? "detect" : "predict"));
   return 0;
 }
 
@@ -94,29 +99,37 @@ int run(const NewOptions& options) {
 void declare_new(CLI::App& app, Action& action) {
   auto options = std::make_shared<NewOptions>();
   CLI::App* command = app.add_subcommand("new", "Make a model file with fresh random weights");
-  auto* depth = command->add_option("--depth", options->depth, "Usual depths: 50, 101 or 152")
+  auto* depth = command->add_option("--depth", options->depth, "Depth of the usual network")
                     ->check(CLI::IsMember({50, 101, 152}));
-  command->add_option("--units", options->units, "Residual units of each block: a,b,c,d")
+  command->add_option("--units", options->units, "Residual units of each block")
       ->delimiter(',')
       ->excludes(depth);
   command->add_option("--spec", options->spec_file, "JSON file with a spec; options override it")
       ->type_name("FILE");
-  command->add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
-  command->add_option("--halting", options->halting, "none, act or sact (default none)")
+  command->add_option("-o,--out", options->out, "Model file to write")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--halting", options->halting,
+          "How positions stop: not at all, all of an image together, or each alone (default: none)")
       ->check(CLI::IsMember({"none", "act", "sact"}));
   command->add_flag("--detect", options->detect,
-                    "A detector, which finds objects (Faster R-CNN); --spec sets its anchors");
+                    "Make a detector, which finds objects (Faster R-CNN); --spec sets its anchors");
   command->add_option("--classes", options->classes,
-                      "Number of classes (default 1000; 80 with --detect)");
+                      "Number of classes (default: 1000; 80 with --detect)");
   command->add_option("--labels", options->labels_file, "Text file with one class name a line")
       ->type_name("FILE");
-  command->add_option("--width", options->width, "Width of block 1 (default 64)");
-  command->add_option("--stem", options->stem, "imagenet (7x7 and pooling) or small (3x3)")
+  command->add_option("--width", options->width, "Width of block 1 (default: 64)");
+  command
+      ->add_option("--stem", options->stem,
+                   "First layers: imagenet is 7x7 and pooling, small is 3x3 (default: imagenet)")
       ->check(CLI::IsMember({"imagenet", "small"}));
-  command->add_option("--unit", options->unit, "bottleneck or basic")
+  command->add_option("--unit", options->unit, "Kind of residual units (default: bottleneck)")
       ->check(CLI::IsMember({"bottleneck", "basic"}));
-  command->add_option("--tile", options->tile, "Side of the tiles that halt together (default 1)");
-  command->add_option("--epsilon", options->epsilon, "Halting threshold is 1 - epsilon (0.01)");
+  command->add_option("--tile", options->tile, "Side of the tiles that halt together (default: 1)");
+  command->add_option("--epsilon", options->epsilon,
+                      "A position halts when its scores reach 1 - epsilon (default: 0.01)");
   command->add_flag("--no-halting-norm", options->plain_halting,
                     "Halting scores without batch norm: the paper's plain form");
   command->add_option("--halting-bias", options->initial.halting_bias, "Initial halting bias")
@@ -127,14 +140,15 @@ void declare_new(CLI::App& app, Action& action) {
                    "Standard deviation of initial halting weights")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 100.0));
-  command->add_option("--input-size", options->input_size, "Side of evaluation images (224)");
-  command->add_option("--dtype", options->dtype, "Storage of large weights: f32, f16 or bf16")
+  command->add_option("--input-size", options->input_size,
+                      "Side of evaluation images (default: 224)");
+  command->add_option("--dtype", options->dtype, "Storage of large weights")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}))
       ->capture_default_str();
   command->add_option("--seed", options->initial.seed, "Seed of the random weights")
       ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->capture_default_str();
-  add_common_options(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact new --depth 101 --halting sact --classes 1000 --out m.safetensors\n"
                "  sact new --depth 101 --halting sact --detect --out detector.safetensors\n"

@@ -1,18 +1,20 @@
 // sact predict: classes and ponder cost maps of images.
-#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/progress.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "cli/backend.h"
 #include "cli/command.h"
 #include "cli/image_loop.h"
+#include "cli/image_report.h"
 #include "cli/inputs.h"
+#include "cli/outputs.h"
+#include "cli/picture_folder.h"
 #include "cli/predict_report.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
@@ -26,56 +28,37 @@ struct PredictOptions {
   BackendOptions backend;
   std::vector<std::string> images;
   int top = 5, batch = 8;
-  bool whole = false, no_pictures = false;
+  bool whole = false, no_pictures = false, jsonl = false;
 };
 
-/// Everything that was run, and what could not be.
-struct Outcome {
+/// What is summed up over the images.
+struct Totals {
   std::vector<Prediction> predictions;  // kept only for --raw
-  int64_t count = 0;
   double flops = 0, dense_flops = 0;
-  io::Json images = io::Json::array();
-  report::PonderSheet overview;
-  std::string overview_path;
-  int failed = 0;
+  std::string overview;  // where it was written
+  bool interrupted = false;
 };
 
 constexpr size_t kOverviewImages = 64;
 constexpr const char* kOverviewName = "overview.png";
 
-std::filesystem::path overview_path(const PredictOptions& options) {
-  return std::filesystem::path(options.out) / kOverviewName;
-}
-
-/// Output that cannot be written must not cost the work first.
-void check_outputs(const PredictOptions& options) {
-  if (!options.raw.empty()) check_writable(options.raw);
-  if (options.tensor.empty() && !options.no_pictures) {
-    check_folders(options.images, options.out);
-    make_directories(options.out);
-    check_writable(overview_path(options));
-  }
+Size chosen_size(const PredictOptions& options, const ModelSpec& spec) {
+  return options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
 }
 
 /// What the network shall see of an image, as the options say.
 View chosen_view(const PredictOptions& options, const ModelSpec& spec, const io::Image& image) {
-  const Size size =
-      options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
+  const Size size = chosen_size(options, spec);
   return options.whole ? whole_view(image, size.height) : central_view(image, spec.input, size);
 }
 
-void record(const PredictOptions& options, const ModelSpec& spec, const StreamedTable& table,
-            Prediction prediction, Outcome& outcome) {
-  if (options.common.json) {
-    outcome.images.push_back(prediction_json(spec, prediction));
-  } else {
-    if (outcome.count == 0) print(table.header());
-    print(table.row(prediction_cells(spec, prediction)));
-  }
-  ++outcome.count;
-  outcome.flops += double(prediction.result.flops);
-  outcome.dense_flops += double(dense_flops(spec, prediction.size));
-  if (!options.raw.empty()) outcome.predictions.push_back(std::move(prediction));
+void record(const PredictOptions& options, const ModelSpec& spec, Prediction prediction,
+            ImageReport& report, Totals& totals) {
+  report.add([&] { return prediction_json(spec, prediction); },
+             [&] { return prediction_cells(spec, prediction); });
+  totals.flops += double(prediction.result.flops);
+  totals.dense_flops += double(dense_flops(spec, prediction.size));
+  if (!options.raw.empty()) totals.predictions.push_back(std::move(prediction));
 }
 
 /// The size of the network's input for a file, or nothing when it cannot be run: that is reported
@@ -114,73 +97,88 @@ void check_raw_sizes(const PredictOptions& options, const ModelSpec& spec,
   }
 }
 
-Prediction predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
-                         const std::filesystem::path& path, const std::string& map_name,
-                         report::PonderSheet& overview) {
+/// What one image gave; `cell` is its place in the overview.
+struct PredictedImage {
   Prediction prediction;
-  prediction.path = path.string();
+  std::optional<report::PonderSheet::Cell> cell;
+};
+
+/// Everything about one image, on one thread: reading, network, picture.
+PredictedImage predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
+                             const Input& input, size_t index, const PictureFolder* pictures) {
+  PredictedImage done;
+  Prediction& prediction = done.prediction;
+  prediction.path = input.path.string();
   Stopwatch watch;
-  const io::Image image = io::read_image(path);
+  const io::Image image = io::read_image(input.path);
   prediction.ms.load = watch.lap();
 
   const View view = chosen_view(options, spec, image);
   prediction.size = view.size;
-  const std::vector<float> input = network_input(image, view.crop, view.size, spec.input);
+  const std::vector<float> planes = network_input(image, view.crop, view.size, spec.input);
   prediction.ms.preprocess = watch.lap();
 
-  prediction.result = std::move(runner.run(input, 1, prediction.size).front());
+  prediction.result = std::move(runner.run(planes, 1, prediction.size).front());
   prediction.ms.network = watch.lap();
 
   check_finite(prediction.result, prediction.path);
   prediction.top = top_classes(prediction.result.logits, options.top);
-  if (!options.no_pictures) {
-    const std::filesystem::path map = std::filesystem::path(options.out) / map_name;
+  if (pictures) {
     const io::Image photo = io::cut(image, view.crop);
-    io::write_image(map, prediction_picture(spec, prediction, photo));
-    prediction.map = map.string();
-    if (overview.size() < kOverviewImages) {
-      add_to_overview(spec, prediction, photo, overview);
-    }
+    prediction.map = pictures->write(index, prediction_picture(spec, prediction, photo));
+    if (index < kOverviewImages) done.cell = overview_cell(spec, prediction, photo);
   }
   prediction.ms.postprocess = watch.lap();
-  return prediction;
+  return done;
 }
 
-void predict_images(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
-                    Outcome& outcome) {
+ImageReport predict_images(const PredictOptions& options, const ModelFile& model, Backend backend,
+                           Totals& totals) {
+  const ModelSpec& spec = model.spec();
   const std::vector<Input> inputs =
       expand_inputs(options.images, options.no_pictures ? std::string() : options.out);
+  protect_inputs(files_of(inputs), {{"--raw", options.raw}});
   check_raw_sizes(options, spec, inputs);
-  const std::vector<std::string> names = unique_names(inputs, ".ponder.png");
+  std::optional<PictureFolder> pictures;
   if (!options.no_pictures) {
-    std::vector<std::string> written = names;
-    written.push_back(kOverviewName);
-    check_inputs_stay(inputs, options.out, written);
+    pictures.emplace(options.out, options.images, inputs, ".ponder.png",
+                     std::vector<std::string>{kOverviewName});
   }
-  const StreamedTable table = prediction_table(spec, paths_of(inputs));
-  Progress progress("predicting", int64_t(inputs.size()), "images");
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string failure = failure_of(inputs[i], [&] {
-      record(options, spec, table,
-             predict_image(options, spec, runner, inputs[i].path, names[i], outcome.overview),
-             outcome);
-    });
-    if (!failure.empty()) {
-      outcome.images.push_back({{"path", inputs[i].path.string()}, {"error", failure}});
-      ++outcome.failed;
-    }
-    progress.advance();
+  Size size = chosen_size(options, spec);
+  if (options.whole) size.width *= 2;  // few are longer
+  const std::vector<std::shared_ptr<Runner>> runners =
+      make_runners(model, options.common, backend, precision_from_name(options.backend.dtype),
+                   inputs.size(), size);
+  ImageReport report({options.common.json, options.jsonl},
+                     prediction_table(spec, paths_of(inputs)));
+  report::PonderSheet overview;
+  totals.interrupted = !run_images(
+      "predicting", inputs, int(runners.size()),
+      [&](int worker, size_t i) {
+        return predict_image(options, spec, *runners[size_t(worker)], inputs[i], i,
+                             pictures ? &*pictures : nullptr);
+      },
+      [&](size_t i, ImageOutcome<PredictedImage> image) {
+        if (!image.failure.empty()) {
+          return report.add_failure(inputs[i].path.string(), image.failure);
+        }
+        if (image.result.cell) overview.add(std::move(*image.result.cell));
+        record(options, spec, std::move(image.result.prediction), report, totals);
+      });
+  if (overview.size() > 0) {
+    const std::filesystem::path path = std::filesystem::path(options.out) / kOverviewName;
+    io::write_image(path, draw_overview(overview));
+    totals.overview = path.string();
   }
-  if (outcome.overview.size() > 1) {
-    const std::filesystem::path path = overview_path(options);
-    io::write_image(path, draw_overview(outcome.overview));
-    outcome.overview_path = path.string();
-  }
+  return report;
 }
 
 /// Runs on a ready tensor `image` [N, 3, H, W].
-void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
-                    Outcome& outcome) {
+ImageReport predict_tensor(const PredictOptions& options, const ModelFile& model, Backend backend,
+                           Totals& totals) {
+  const ModelSpec& spec = model.spec();
+  const std::unique_ptr<Runner> runner =
+      make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
   Stopwatch watch;
   const io::SafetensorsFile file(options.tensor);
   const io::TensorView* view = file.find("image");
@@ -203,14 +201,20 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
   const double load = watch.lap() / double(count);
 
   const auto name_of = [&](int64_t i) { return fmt::format("{}#{}", options.tensor, i); };
-  const StreamedTable table = prediction_table(spec, {name_of(count - 1)});
+  ImageReport report({options.common.json, options.jsonl},
+                     prediction_table(spec, {name_of(count - 1)}));
+  catch_interrupts();
   const size_t image_values = size_t(3 * size.positions());
   for (int64_t first = 0; first < count; first += options.batch) {
+    if (was_interrupted()) {
+      totals.interrupted = true;
+      break;
+    }
     const int now = int(std::min<int64_t>(options.batch, count - first));
     const auto begin = planes.begin() + long(size_t(first) * image_values);
     const std::vector<float> part(begin, begin + long(size_t(now) * image_values));
     watch.lap();
-    std::vector<ImageResult> results = runner.run(part, now, size);
+    std::vector<ImageResult> results = runner->run(part, now, size);
     const double network = watch.lap() / now;
     for (int i = 0; i < now; ++i) {
       Prediction prediction;
@@ -220,26 +224,27 @@ void predict_tensor(const PredictOptions& options, const ModelSpec& spec, Runner
       check_finite(prediction.result, prediction.path);
       prediction.top = top_classes(prediction.result.logits, options.top);
       prediction.ms = {load, 0, network, watch.lap()};
-      record(options, spec, table, std::move(prediction), outcome);
+      record(options, spec, std::move(prediction), report, totals);
     }
   }
+  return report;
 }
 
-void print_summary(const PredictOptions& options, const Outcome& outcome, double seconds) {
-  const int64_t count = outcome.count;
-  if (count > 0 && options.tensor.empty() && !options.no_pictures) {
-    print(fmt::format(
-        "pictures are in {}{}", options.out,
-        outcome.overview_path.empty() ? "" : "; all at a glance: " + outcome.overview_path));
+std::vector<std::string> summary_lines(const PredictOptions& options, const ImageReport& report,
+                                       const Totals& totals, double seconds) {
+  std::vector<std::string> lines;
+  if (!totals.overview.empty()) {
+    lines.push_back(
+        fmt::format("pictures are in {}; all at a glance: {}", options.out, totals.overview));
   }
-  if (!options.raw.empty()) print(fmt::format("raw tensors are in {}", options.raw));
-  std::string text = fmt::format("{} in {}", counted(count, "image"), format_duration(seconds));
-  if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
-  if (count > 0) {
+  if (!options.raw.empty()) lines.push_back(fmt::format("raw tensors are in {}", options.raw));
+  std::string text = job_summary(report, seconds, totals.interrupted);
+  if (report.done() > 0) {
     text += fmt::format(", with {:.1f} % of the dense network's work",
-                        100 * outcome.flops / outcome.dense_flops);
+                        100 * totals.flops / totals.dense_flops);
   }
-  print(text);
+  lines.push_back(text);
+  return lines;
 }
 
 int run(const PredictOptions& options) {
@@ -257,26 +262,17 @@ int run(const PredictOptions& options) {
   const ModelFile model(options.model);
   expect_classifier(model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
-  check_outputs(options);
-  const std::unique_ptr<Runner> runner =
-      make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
-  Outcome outcome;
-  if (options.tensor.empty()) {
-    predict_images(options, model.spec(), *runner, outcome);
-  } else {
-    predict_tensor(options, model.spec(), *runner, outcome);
-  }
-  if (!options.raw.empty()) write_raw(options.raw, model.spec(), outcome.predictions);
+  protect_inputs({options.model, options.tensor}, {{"--raw", options.raw}});
+  if (!options.raw.empty()) check_writable(options.raw);
+  Totals totals;
+  ImageReport report = options.tensor.empty() ? predict_images(options, model, backend, totals)
+                                              : predict_tensor(options, model, backend, totals);
+  if (!options.raw.empty()) write_raw(options.raw, model.spec(), totals.predictions);
   const double seconds = watch.lap() / 1000;
-  if (options.common.json) {
-    print_json({{"model", options.model},
-                {"images", std::move(outcome.images)},
-                {"failed", outcome.failed},
-                {"seconds", seconds}});
-  } else {
-    print_summary(options, outcome, seconds);
-  }
-  return outcome.failed ? 1 : 0;
+  report.finish(
+      {{"model", options.model}, {"interrupted", totals.interrupted}, {"seconds", seconds}},
+      summary_lines(options, report, totals, seconds));
+  return job_status(report, totals.interrupted);
 }
 
 }  // namespace
@@ -288,7 +284,7 @@ void declare_predict(CLI::App& app, Action& action) {
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
   command->add_option("images", options->images, "Image files, directories or patterns")
       ->type_name("IMAGE");
-  command->add_option("--out", options->out, "Directory for the pictures")
+  command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
@@ -311,12 +307,14 @@ void declare_predict(CLI::App& app, Action& action) {
   command->add_option("--batch", options->batch, "Images at a time with --tensor")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
+  add_jsonl_option(*command, options->jsonl);
   add_backend_options(*command, options->backend);
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact predict m.safetensors cat.jpg\n"
                "  sact predict m.safetensors photos/ --whole --size 320 --out maps\n"
                "  sact predict m.safetensors 'photos/*.jpg' --json > results.json\n"
+               "  sact predict m.safetensors photos/ --no-pictures --jsonl > results.jsonl\n"
                "  sact predict m.safetensors --tensor in.safetensors --raw out.safetensors");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -105,12 +105,13 @@ io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction
   return report::draw_ponder_picture(picture);
 }
 
-void add_to_overview(const ModelSpec& spec, const Prediction& prediction, const io::Image& photo,
-                     report::PonderSheet& overview) {
-  overview.add(photo, ponder_cost_map(prediction.result),
-               fmt::format("{}\n{}\nponder cost {:.2f}, {:.0f} % of dense", file_name(prediction),
-                           best_class(spec, prediction), ponder_cost(prediction.result),
-                           100 * dense_share(spec, prediction)));
+report::PonderSheet::Cell overview_cell(const ModelSpec& spec, const Prediction& prediction,
+                                        const io::Image& photo) {
+  return report::PonderSheet::cell(
+      photo, ponder_cost_map(prediction.result),
+      fmt::format("{}\n{}\nponder cost {:.2f}, {:.0f} % of dense", file_name(prediction),
+                  best_class(spec, prediction), ponder_cost(prediction.result),
+                  100 * dense_share(spec, prediction)));
 }
 
 io::Image draw_overview(const report::PonderSheet& overview) {

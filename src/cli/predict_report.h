@@ -42,8 +42,8 @@ io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction
                              const io::Image& photo);
 
 /// The overview of all images: where the network spent its layers in each, and its result.
-void add_to_overview(const ModelSpec& spec, const Prediction& prediction, const io::Image& photo,
-                     report::PonderSheet& overview);
+report::PonderSheet::Cell overview_cell(const ModelSpec& spec, const Prediction& prediction,
+                                        const io::Image& photo);
 io::Image draw_overview(const report::PonderSheet& overview);
 
 /// Writes logits [N, classes], ponder.S and units.S [N, H, W], and in the metadata "images", a JSON

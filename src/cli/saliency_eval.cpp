@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "cli/saliency_options.h"
 #include "cli/saliency_report.h"
 #include "model/preprocess.h"
@@ -42,7 +43,9 @@ saliency::Work interruptible_work(const CommonOptions& common) {
 }
 
 /// Output that cannot be written must not cost the work first.
-void check_outputs(const ScoringOptions& options) {
+void check_outputs(const ScoringOptions& options, const std::string& model = {}) {
+  protect_inputs({model, options.data, options.fixations, options.center.file},
+                 {{"--csv", options.csv}, {"--per-image", options.per_image}});
   for (const std::string& file : {options.csv, options.per_image}) {
     if (!file.empty()) check_writable(file);
   }
@@ -202,7 +205,7 @@ int run_eval(const EvalOptions& options) {
   Stopwatch watch;
   const ScoringOptions& scoring = options.scoring;
   const Backend backend = chosen_backend(options.backend, scoring.common);
-  check_outputs(scoring);
+  check_outputs(scoring, options.model);
   const Center center(scoring.center);
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
@@ -228,11 +231,13 @@ int run_eval(const EvalOptions& options) {
   if (scoring.common.json) {
     io::Json json = saliency_json(result);
     json["model"] = model.name();
-    json["size"] = {size.height, size.width};
+    json["height"] = size.height;
+    json["width"] = size.width;
     json["blur"] = found.settings.blur;
     json["center_weight"] = found.settings.center_weight;
     json["search"] = search_json(found);
-    json["dense_share"] = share;
+    json["flops"] = ponder.flops / double(split.items.size());
+    json["dense_flops"] = ponder.dense_flops / double(split.items.size());
     json["seconds"] = seconds;
     print_json(json);
     return 0;
@@ -264,7 +269,7 @@ void add_scoring_options(CLI::App& command, ScoringOptions& options, const std::
       ->capture_default_str();
   add_center_options(command, options.center);
   add_density_option(command, options.score.density_sigma);
-  command.add_option("--seed", options.score.seed, "Of AUC-Borji, shuffled AUC and --jitter")
+  command.add_option("--seed", options.score.seed, "Seed of AUC-Borji, shuffled AUC and --jitter")
       ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->capture_default_str();
   command.add_flag("--jitter", options.score.jitter,
@@ -280,7 +285,8 @@ void declare_saliency_center(CLI::App& parent, Action& action) {
   auto options = std::make_shared<ScoringOptions>();
   CLI::App* command = parent.add_subcommand("center", "How well the centre of an image alone does");
   add_scoring_options(*command, *options, "all");
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact saliency center --data cat2000\n"
                "  sact saliency center --data cat2000 --center cat2000/center.mat --json");

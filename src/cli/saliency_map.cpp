@@ -1,6 +1,5 @@
 // sact saliency map: saliency maps of images, as pictures.
 #include <memory>
-#include <set>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/image_loop.h"
+#include "cli/outputs.h"
 #include "cli/saliency_options.h"
 #include "cli/saliency_report.h"
 #include "model/detection.h"
@@ -61,16 +61,16 @@ void find_fixations(std::vector<Job>& jobs, const fs::path& fixations) {
 }
 
 /// No picture may be written over a file that is read.
-void check_files_stay(const std::vector<Job>& jobs) {
-  std::set<fs::path> written;
-  for (const Job& job : jobs) written.insert(fs::weakly_canonical(job.out));
+void check_files_stay(const MapOptions& options, const std::vector<Job>& jobs) {
+  std::vector<fs::path> read = {options.model, options.center.file};
+  std::vector<Output> written;
   for (const Job& job : jobs) {
-    for (const fs::path& path : {job.item.image, job.item.fixations}) {
-      if (!path.empty() && job.input.error.empty() && written.count(fs::weakly_canonical(path))) {
-        fail("{}: a picture would be written over this file; choose another --out", path.string());
-      }
+    if (job.input.error.empty()) {
+      read.insert(read.end(), {job.item.image, job.item.fixations});
     }
+    written.push_back({"--out", job.out});
   }
+  protect_inputs(read, written);
 }
 
 std::vector<Job> jobs_of(const MapOptions& options) {
@@ -81,7 +81,7 @@ std::vector<Job> jobs_of(const MapOptions& options) {
     jobs.push_back({inputs[i], {{}, inputs[i].path, {}}, fs::path(options.out) / names[i]});
   }
   if (!options.fixations.empty()) find_fixations(jobs, options.fixations);
-  check_files_stay(jobs);
+  check_files_stay(options, jobs);
   return jobs;
 }
 
@@ -109,17 +109,22 @@ struct Outcome {
   int failed = 0;
 };
 
-/// The ponder cost map of a photograph.
-Map ponder_map(const Network& network, const io::Image& photo, const View& view, const Job& job,
-               Outcome& outcome) {
+/// The ponder cost map of a photograph, and the FLOPs that it took.
+struct PonderMap {
+  Map map;
+  int64_t flops = 0, dense_flops = 0;
+};
+
+PonderMap ponder_map(const Network& network, const io::Image& photo, const View& view,
+                     const Job& job) {
+  network.runner.expect_memory(1, view.size);
   const ImageResult result =
       network.runner
           .run(network_input(photo, view.crop, view.size, network.spec.input), 1, view.size)
           .front();
   check_finite(result, job.item.image.string());
-  outcome.flops += double(result.flops);
-  outcome.dense_flops += double(dense_flops(image_network(network.spec), view.size));
-  return ponder_cost_map(result);
+  return {ponder_cost_map(result), result.flops,
+          dense_flops(image_network(network.spec), view.size)};
 }
 
 /// Writes the picture of one image.
@@ -131,19 +136,26 @@ void draw_map(const MapOptions& options, const Center& center, const Network& ne
   picture.people = human_density(options, job.item);
   picture.settings = options.settings;
   const View view = whole_view(picture.photo, network.side);
-  const Map ponder = ponder_map(network, picture.photo, view, job, outcome);
-  const Map small_center = center.at({ponder.height, ponder.width});
+  const PonderMap ponder = ponder_map(network, picture.photo, view, job);
+  const Map small_center = center.at({ponder.map.height, ponder.map.width});
   const auto shown = [&](double center_weight) {
     const Map map =
-        saliency::saliency_map(ponder, small_center, {options.settings.blur, center_weight});
+        saliency::saliency_map(ponder.map, small_center, {options.settings.blur, center_weight});
     return saliency::softmax(saliency::normalized(map), options.temperature);
   };
   picture.ponder = shown(0);
   if (options.settings.center_weight > 0) picture.combined = shown(options.settings.center_weight);
   io::write_image(job.out, draw_saliency_picture(picture));
   outcome.images.push_back({{"path", job.item.image.string()},
-                            {"size", {view.size.height, view.size.width}},
+                            {"height", picture.photo.height},
+                            {"width", picture.photo.width},
+                            {"scaled_height", view.size.height},
+                            {"scaled_width", view.size.width},
+                            {"flops", ponder.flops},
+                            {"dense_flops", ponder.dense_flops},
                             {"map", job.out.string()}});
+  outcome.flops += double(ponder.flops);
+  outcome.dense_flops += double(ponder.dense_flops);
   ++outcome.count;
 }
 
@@ -181,6 +193,7 @@ int run_map(const MapOptions& options) {
     const std::string failure =
         failure_of(job.input, [&] { draw_map(options, center, network, job, outcome); });
     if (!failure.empty()) {
+      print_error(failure);
       outcome.images.push_back({{"path", job.input.path.string()}, {"error", failure}});
       ++outcome.failed;
     }
@@ -189,11 +202,15 @@ int run_map(const MapOptions& options) {
   progress.finish();
   const double seconds = watch.lap() / 1000;
   if (options.common.json) {
-    print_json({{"model", options.model},
-                {"images", std::move(outcome.images)},
-                {"failed", outcome.failed},
-                {"dense_share", outcome.flops / outcome.dense_flops},
-                {"seconds", seconds}});
+    io::Json json = {{"model", options.model},
+                     {"images", std::move(outcome.images)},
+                     {"failed", outcome.failed},
+                     {"seconds", seconds}};
+    if (outcome.count > 0) {
+      json["flops"] = outcome.flops / double(outcome.count);
+      json["dense_flops"] = outcome.dense_flops / double(outcome.count);
+    }
+    print_json(json);
   } else {
     print_summary(options, outcome, seconds);
   }
@@ -209,7 +226,7 @@ void declare_saliency_map(CLI::App& parent, Action& action) {
   command->add_option("images", options->images, "Images, directories or patterns")
       ->required()
       ->type_name("IMAGE");
-  command->add_option("--out", options->out, "Directory for the pictures")
+  command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
       ->capture_default_str();
   command

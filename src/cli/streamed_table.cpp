@@ -1,5 +1,8 @@
 #include "cli/streamed_table.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -9,7 +12,9 @@ namespace sact::cli {
 namespace {
 
 constexpr size_t kWidestText = 40;
+constexpr size_t kNarrowestText = 12;
 constexpr size_t kLongestPath = 1000;
+constexpr size_t kGap = 2;
 
 }  // namespace
 
@@ -20,6 +25,22 @@ StreamedTable::StreamedTable(std::vector<Column> columns) : columns_(std::move(c
 void StreamedTable::widen(size_t column, const std::string& text) {
   size_t& width = columns_[column].width;
   width = std::max(width, std::min(kWidestText, report::display_width(text)));
+}
+
+void StreamedTable::fit(size_t width) {
+  if (width == 0) return;
+  fits_ = true;
+  size_t taken = kGap * (columns_.size() - 1);
+  for (const Column& column : columns_) taken += column.width;
+  while (taken > width) {
+    Column* widest = nullptr;
+    for (Column& column : columns_) {
+      if (column.text && (!widest || column.width > widest->width)) widest = &column;
+    }
+    if (!widest || widest->width <= kNarrowestText) return;
+    --widest->width;
+    --taken;
+  }
 }
 
 std::string StreamedTable::header() const {
@@ -34,16 +55,24 @@ std::string StreamedTable::header() const {
 std::string StreamedTable::row(const std::vector<std::string>& cells) const {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const size_t width = columns_[i].width, taken = report::display_width(cells[i]);
-    const std::string space(width - std::min(width, taken), ' ');
-    if (i > 0) line += "  ";
-    line += columns_[i].text ? cells[i] + space : space + cells[i];
+    const size_t width = columns_[i].width;
+    const std::string cell =
+        fits_ && columns_[i].text ? report::cut_middle(cells[i], width) : cells[i];
+    const std::string space(width - std::min(width, report::display_width(cell)), ' ');
+    if (i > 0) line.append(kGap, ' ');
+    line += columns_[i].text ? cell + space : space + cell;
   }
   return line;
 }
 
 std::string path_cell(const std::string& path) {
   return printable(path, kLongestPath);
+}
+
+size_t output_columns() {
+  winsize size{};
+  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
 }
 
 }  // namespace sact::cli

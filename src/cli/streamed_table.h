@@ -17,8 +17,12 @@ class StreamedTable {
   explicit StreamedTable(std::vector<Column> columns);
 
   /// Makes room for what will stand in a column; a very long text pushes its row to the right
-  /// instead.
+  /// instead, unless the table is made to fit.
   void widen(size_t column, const std::string& text);
+
+  /// From now on no row is wider than this: columns of text become narrower, the widest first, and
+  /// what does not fit is left out in the middle. Numbers are never cut. 0: no limit.
+  void fit(size_t width);
 
   /// The names of the columns and the rule under them.
   std::string header() const;
@@ -26,9 +30,13 @@ class StreamedTable {
 
  private:
   std::vector<Column> columns_;
+  bool fits_ = false;
 };
 
 /// A path as a cell of a table.
 std::string path_cell(const std::string& path);
+
+/// The width of the terminal that standard output is, or 0 where it is none.
+size_t output_columns();
 
 }  // namespace sact::cli

@@ -44,11 +44,11 @@ int run(const SynthOptions& options) {
   progress.finish();
   write_file_atomically(root / "boxes.csv", boxes);
   if (options.common.json) {
-    print_json({{"path", options.out}, {"images", options.count}, {"seed", options.seed}});
+    print_json({{"out", options.out}, {"images", options.count}, {"seed", options.seed}});
   } else {
     print(fmt::format("wrote {} of {} classes and boxes.csv to {}", counted(options.count, "image"),
                       data::kSyntheticClasses, options.out));
-    print(fmt::format("next: sact predict MODEL {}", options.out));
+    print_hint(fmt::format("next: sact predict MODEL {}", options.out));
   }
   return 0;
 }
@@ -59,7 +59,7 @@ void declare_synth(CLI::App& app, Action& action) {
   auto options = std::make_shared<SynthOptions>();
   CLI::App* command =
       app.add_subcommand("synth", "Write pictures of the built-in synthetic data set");
-  command->add_option("--out", options->out, "Directory to fill: CLASS/NUMBER.png and boxes.csv")
+  command->add_option("-o,--out", options->out, "Directory to fill: CLASS/NUMBER.png and boxes.csv")
       ->required()
       ->type_name("DIR");
   command->add_option("--count", options->count, "Number of pictures")
@@ -74,7 +74,7 @@ void declare_synth(CLI::App& app, Action& action) {
   command->add_option("--seed", options->seed, "Seed of the data set")
       ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->capture_default_str();
-  add_common_options(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command, "  sact synth --out shapes --count 200 --size 96 --seed 1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

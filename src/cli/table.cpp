@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/evaluation.h"
+#include "cli/outputs.h"
 #include "results/plots.h"
 #include "results/table.h"
 
@@ -37,15 +38,49 @@ EvalResult result_in(const std::string& file, const TableOptions& options) {
   return evaluate_model(model, evaluation, options.common);
 }
 
-std::vector<std::string> write_plots(const TableOptions& options,
-                                     const std::vector<results::Row>& rows) {
+std::string file_of(const TableOptions& options, const results::NamedPlot& plot) {
+  return (std::filesystem::path(options.plots) / (plot.name + ".svg")).string();
+}
+
+std::vector<results::NamedPlot> plots_of(const TableOptions& options,
+                                         const std::vector<results::Row>& rows) {
+  if (options.plots.empty()) return {};
   const std::vector<Size> sizes = results::chosen_sizes(rows, parse_sizes(options.plot_sizes),
                                                         results::default_plot_sizes(rows));
-  make_directories(options.plots);
+  return results::paper_plots(rows, sizes, options.curves);
+}
+
+/// Throws where --csv or one of these files in --plots is a file that is read.
+void check_outputs(const TableOptions& options, const std::vector<results::NamedPlot>& plots) {
+  const evaluation::Request& request = options.evaluation.request;
+  std::vector<std::filesystem::path> read = {request.data, request.class_names};
+  for (const std::string& argument : options.entries) {
+    read.emplace_back(results::split_argument(argument).file);
+  }
+  std::vector<Output> written = {{"--csv", options.csv}};
+  for (const results::NamedPlot& plot : plots) {
+    written.push_back({"--plots", file_of(options, plot)});
+  }
+  protect_inputs(read, written);
+  if (!options.csv.empty()) check_writable(options.csv);
+}
+
+std::vector<std::string> write_files(const TableOptions& options,
+                                     const std::vector<results::Row>& rows,
+                                     const std::vector<Size>& sizes) {
+  const std::vector<results::NamedPlot> plots = plots_of(options, rows);
+  check_outputs(options, plots);
   std::vector<std::string> files;
-  for (const results::NamedPlot& plot : results::paper_plots(rows, sizes, options.curves)) {
-    files.push_back((std::filesystem::path(options.plots) / (plot.name + ".svg")).string());
-    write_file_atomically(files.back(), report::to_svg(plot.plot));
+  const auto write = [&](const std::string& file, const std::string& text) {
+    write_file_atomically(file, text);
+    files.push_back(file);
+  };
+  if (!options.csv.empty()) {
+    write(options.csv, report::to_csv(results::numbers_table(rows, sizes)));
+  }
+  if (!options.plots.empty()) make_directories(options.plots);
+  for (const results::NamedPlot& plot : plots) {
+    write(file_of(options, plot), report::to_svg(plot.plot));
   }
   return files;
 }
@@ -67,6 +102,7 @@ void print_tables(const TableOptions& options, const std::vector<results::Row>& 
 
 int run(TableOptions& options) {
   if (options.entries.empty()) throw CLI::RequiredError("NAME=FILE");
+  check_outputs(options, {});  // what is known now must not cost the evaluations first
   const std::vector<Size> wanted = parse_sizes(options.sizes);
   options.evaluation.request.sizes = wanted;
   std::vector<results::Entry> entries;
@@ -81,14 +117,7 @@ int run(TableOptions& options) {
       log_warning("{}", doubts);
     }
   }
-  std::vector<std::string> files;
-  if (!options.csv.empty()) {
-    write_file_atomically(options.csv, report::to_csv(results::numbers_table(rows, sizes)));
-    files.push_back(options.csv);
-  }
-  if (!options.plots.empty()) {
-    for (std::string& file : write_plots(options, rows)) files.push_back(std::move(file));
-  }
+  const std::vector<std::string> files = write_files(options, rows, sizes);
   if (options.common.json) {
     io::Json json = results::to_json(rows, sizes);
     json["files"] = files;
@@ -138,7 +167,8 @@ void declare_table(CLI::App& app, Action& action) {
       ->needs(plots)
       ->type_name("NAME");
   add_evaluation_options(*command, options->evaluation);
-  add_common_options(*command, options->common);
+  add_threads_option(*command, options->common);
+  add_output_options(*command, options->common);
   set_examples(*command,
                "  sact eval runs/sact-0.005/best.safetensors --data photos --size 128,192 --json "
                "> sact.json\n"

@@ -13,7 +13,7 @@ namespace {
 
 int run(const TrainingOptions& options) {
   if (options.list_settings) {
-    print(train::settings_help());
+    print_settings(options, train::settings_help(), train::to_json(train::TrainSettings{}));
     return 0;
   }
   const train::TrainRequest request = training_request(options);
@@ -21,7 +21,7 @@ int run(const TrainingOptions& options) {
   const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
   if (options.common.json) {
-    print_json({{"run", options.run},
+    print_json({{"out", options.run},
                 {"finished", outcome.finished},
                 {"epochs", outcome.epochs},
                 {"steps", outcome.steps},
@@ -32,7 +32,7 @@ int run(const TrainingOptions& options) {
   } else if (outcome.finished) {
     print(fmt::format("finished {} in {}: best accuracy {:.2f} %", counted(outcome.epochs, "epoch"),
                       format_duration(outcome.seconds), 100 * outcome.best_accuracy));
-    print(fmt::format(
+    print_hint(fmt::format(
         "look at {0}/summary.html; next: sact eval {0}/best.safetensors --data DATA, or "
         "sact predict {0}/best.safetensors IMAGE",
         options.run));
@@ -49,7 +49,7 @@ void declare_train(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Train a network on a folder of images");
   add_training_options(*command, *options,
                        "Image folder with train/ and val/, CIFAR-10 folder, or synthetic",
-                       "Model file to start from");
+                       "Model file to start from", train::to_json(train::TrainSettings{}));
   set_examples(*command,
                "  sact train --data photos --out runs/plain depth=50 epochs=40 size=128\n"
                "  sact train --data photos --out runs/sact --init runs/plain/best.safetensors \\\n"

@@ -14,7 +14,8 @@ namespace {
 
 int run(const TrainingOptions& options) {
   if (options.list_settings) {
-    print(train::detection_settings_help());
+    print_settings(options, train::detection_settings_help(),
+                   train::to_json(train::DetectionSettings{}));
     return 0;
   }
   const train::TrainRequest request = training_request(options);
@@ -22,7 +23,7 @@ int run(const TrainingOptions& options) {
   const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
   if (options.common.json) {
-    print_json({{"run", options.run},
+    print_json({{"out", options.run},
                 {"finished", outcome.finished},
                 {"epochs", outcome.epochs},
                 {"steps", outcome.steps},
@@ -33,8 +34,8 @@ int run(const TrainingOptions& options) {
   } else if (outcome.finished) {
     print(fmt::format("finished {} in {}: best AP {}", counted(outcome.epochs, "epoch"),
                       format_duration(outcome.seconds), detect::metric_text(outcome.best_ap)));
-    print(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
-                      options.run));
+    print_hint(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
+                           options.run));
   } else {
     print_stopped(options, outcome.steps);
   }
@@ -47,9 +48,9 @@ void declare_train_detector(CLI::App& app, Action& action) {
   auto options = std::make_shared<TrainingOptions>();
   CLI::App* command =
       app.add_subcommand("train-detector", "Train a detector on images with annotated boxes");
-  add_training_options(*command, *options,
-                       "Folder with COCO or Pascal VOC annotations, or synthetic",
-                       "Classifier or detector to start from");
+  add_training_options(
+      *command, *options, "Folder with COCO or Pascal VOC annotations, or synthetic",
+      "Classifier or detector to start from", train::to_json(train::DetectionSettings{}));
   set_examples(*command,
                "  sact train-detector --data coco --out runs/coco --init sact.safetensors\n"
                "  sact train-detector --data synthetic:size=128,count=2000,val=200 "

@@ -1,18 +1,26 @@
 #include "cli/training.h"
 
+#include <unistd.h>
+
+#include "base/terminal.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
 
 namespace sact::cli {
 
 void add_training_options(CLI::App& command, TrainingOptions& options, const std::string& data_help,
-                          const std::string& init_help) {
+                          const std::string& init_help, const std::string& defaults) {
+  const io::Json settings = io::Json::parse(defaults);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : settings.items()) keys.push_back(key + "=");
   command.add_option("--data", options.data, data_help)->type_name("DATA");
-  command.add_option("--out", options.run, "Run folder; one that is there is resumed")
+  command.add_option("-o,--out", options.run, "Run folder; one that is there is resumed")
       ->type_name("DIR");
   command.add_option("--init", options.init, init_help)->type_name("MODEL");
   command.add_option("--config", options.config, "JSON file with settings")->type_name("FILE");
   command.add_option("settings", options.assignments, "Settings as key=value, over --config")
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      ->check(begins_with(keys));
   command.add_flag("--settings", options.list_settings, "List the settings and nothing else");
   add_common_options(command, options.common);
 }
@@ -31,6 +39,12 @@ train::TrainRequest training_request(const TrainingOptions& options) {
   catch_interrupts();
   request.interrupted = was_interrupted;
   return request;
+}
+
+void print_settings(const TrainingOptions& options, const std::string& help,
+                    const std::string& defaults) {
+  if (options.common.json) return print_json({{"settings", io::Json::parse(defaults)}});
+  print_lines(wrapped_sections(help, help_columns(), colour_wanted(STDOUT_FILENO)));
 }
 
 void print_stopped(const TrainingOptions& options, int64_t steps) {

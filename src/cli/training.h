@@ -16,8 +16,13 @@ struct TrainingOptions {
   bool list_settings = false;
 };
 
+/// `defaults` are all settings as JSON, whose keys completion offers.
 void add_training_options(CLI::App& command, TrainingOptions& options, const std::string& data_help,
-                          const std::string& init_help);
+                          const std::string& init_help, const std::string& defaults);
+
+/// What --settings prints: the list of settings, or their defaults as JSON.
+void print_settings(const TrainingOptions& options, const std::string& help,
+                    const std::string& defaults);
 
 /// What to ask of LibTorch; from now on Ctrl-C stops the training with a checkpoint.
 train::TrainRequest training_request(const TrainingOptions& options);

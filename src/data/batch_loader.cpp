@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "data/memory.h"
 #include "data/stored_item.h"
 
 namespace sact::data {

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "data/memory.h"
 
 namespace sact::data {
 namespace {

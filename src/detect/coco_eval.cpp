@@ -305,8 +305,8 @@ io::Json to_json(const CocoEvaluation& evaluation) {
   add(json, evaluation.metrics);
   io::Json& categories = json["per_category"] = io::Json::array();
   for (const CategoryMetrics& category : evaluation.categories) {
-    io::Json entry = {{"id", category.category.id},
-                      {"name", category.category.name},
+    io::Json entry = {{"category", category.category.name},
+                      {"category_id", category.category.id},
                       {"objects", category.objects}};
     add(entry, category.metrics);
     categories.push_back(std::move(entry));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/stopwatch.h"
 #include "detect/anchors.h"
 #include "detect/proposals.h"
@@ -40,18 +41,52 @@ void check_finite(std::span<const float> values) {
 
 }  // namespace
 
+DetectorPlan::DetectorPlan(const ModelFile& file, const kernels::Table& table,
+                           kernels::DataType type)
+    : spec(detector_spec(file)),
+      extractor(std::make_shared<engine::Plan>(file, table, type)),
+      boxes(box_plan(file, table, type)),
+      proposals(std::make_shared<engine::ProposalPlan>(spec, weights_of(file), table, type)) {}
+
+Detector::Detector(std::shared_ptr<const DetectorPlan> plan, int threads)
+    : plan_(std::move(plan)),
+      team_(std::make_shared<ThreadTeam>(threads)),
+      extractor_(plan_->extractor, team_),
+      proposals_(plan_->proposals, team_),
+      boxes_(plan_->boxes, team_) {
+  expect_memory(
+      uint64_t(box_bytes()),  // of images of any size
+      fmt::format("a detector with {} proposals, each cropped to {}x{} features,",
+                  spec().detection->proposals, spec().detection->crop, spec().detection->crop));
+}
+
 Detector::Detector(const ModelFile& file, const kernels::Table& table, kernels::DataType type,
                    int threads)
-    : spec_(detector_spec(file)),
-      team_(std::make_shared<ThreadTeam>(threads)),
-      extractor_(std::make_shared<engine::Plan>(file, table, type), team_),
-      proposals_(std::make_shared<engine::ProposalPlan>(spec_, weights_of(file), table, type),
-                 team_),
-      boxes_(box_plan(file, table, type), team_) {}
+    : Detector(std::make_shared<const DetectorPlan>(file, table, type), threads) {}
+
+/// Boxes that are classified together.
+int64_t Detector::most_boxes() const {
+  const Size cells{spec().detection->cells(), spec().detection->cells()};
+  const int64_t bytes = cells.positions() * spec().block_channels(spec().blocks() - 2) * 4;
+  return std::max<int64_t>(1, kMostCropBytes / bytes);
+}
+
+/// What the proposals of an image take.
+int64_t Detector::box_bytes() const {
+  const Size cells{spec().detection->cells(), spec().detection->cells()};
+  const int64_t proposals = spec().detection->proposals;
+  const int64_t map_bytes = boxes_.plan().spec.block_size(0, cells).positions() * 8;
+  const int together = int(std::min(proposals, most_boxes()));
+  return boxes_.bytes_needed(together, cells) + proposals * map_bytes;
+}
+
+int64_t Detector::bytes_needed(Size scaled) const {
+  return extractor_.bytes_needed(1, scaled) + box_bytes();
+}
 
 std::span<const Box> Detector::anchors_of(Size grid) {
   if (grid != grid_) {
-    anchors_ = make_anchors(anchor_settings(spec_), grid);
+    anchors_ = make_anchors(anchor_settings(spec()), grid);
     grid_ = grid;
   }
   return anchors_;
@@ -65,10 +100,10 @@ DetectorOutputs Detector::run(const std::vector<float>& planes, Size size) {
   check_finite(result.extractor.features);
   result.ms.extractor = watch.lap();
 
-  const Size grid = spec_.block_size(spec_.blocks() - 2, size);
+  const Size grid = spec().block_size(spec().blocks() - 2, size);
   result.anchors = proposals_.run(result.extractor.features, grid);
   result.proposals = propose(anchors_of(grid), result.anchors.scores, result.anchors.codes, size,
-                             proposal_options(*spec_.detection));
+                             proposal_options(*spec().detection));
   result.ms.proposals = watch.lap();
   classify(result, grid);
   return result;
@@ -76,12 +111,12 @@ DetectorOutputs Detector::run(const std::vector<float>& planes, Size size) {
 
 /// The features of the proposals, and what the last block and the head make of them.
 void Detector::classify(DetectorOutputs& result, Size grid) {
-  const CropSettings settings{spec_.detection->crop, spec_.detection->pool};
+  const CropSettings settings{spec().detection->crop, spec().detection->pool};
   const Size cells{settings.cells(), settings.cells()};
-  const int channels = spec_.block_channels(spec_.blocks() - 2);
+  const int channels = spec().block_channels(spec().blocks() - 2);
   const FeatureMap features{result.extractor.features.data(), grid, channels};
   const int64_t values = cells.positions() * channels;  // of a box
-  const size_t most = size_t(std::max<int64_t>(1, kMostCropBytes / (values * 4)));
+  const size_t most = size_t(most_boxes());
   std::vector<CropBox> boxes;
   for (const Box& box : result.proposals) boxes.push_back(crop_box(box, result.image));
   Stopwatch watch;
@@ -104,9 +139,10 @@ DetectedImage Detector::detect(const io::Image& image, float least_score, int mo
   Stopwatch watch;
   const Size given{image.height, image.width};
   DetectedImage detected;
-  detected.scaled = detection_size(*spec_.detection, given);
+  detected.scaled = detection_size(*spec().detection, given);
+  extractor_.expect_memory(1, detected.scaled);
   const std::vector<float> planes =
-      network_input(image, io::whole(image), detected.scaled, spec_.input);
+      network_input(image, io::whole(image), detected.scaled, spec().input);
   const double scale_ms = watch.lap();
 
   DetectorOutputs outputs = run(planes, detected.scaled);
@@ -116,8 +152,8 @@ DetectedImage Detector::detect(const io::Image& image, float least_score, int mo
 
   detected.proposals = int(outputs.proposals.size());
   detected.detections =
-      find_detections(outputs.proposals, outputs.outputs, spec_.classes, detected.scaled,
-                      {least_score, most, float(spec_.detection->nms_iou)});
+      find_detections(outputs.proposals, outputs.outputs, spec().classes, detected.scaled,
+                      {least_score, most, float(spec().detection->nms_iou)});
   for (Detection& detection : detected.detections) {
     detection.box = scaled(detection.box, float(given.width) / float(detected.scaled.width),
                            float(given.height) / float(detected.scaled.height));
@@ -125,7 +161,7 @@ DetectedImage Detector::detect(const io::Image& image, float least_score, int mo
   outputs.extractor.features = {};
   detected.extractor = std::move(outputs.extractor);
   detected.dense_flops = dense_flops(extractor(), detected.scaled);
-  const Size cells{spec_.detection->cells(), spec_.detection->cells()};
+  const Size cells{spec().detection->cells(), spec().detection->cells()};
   detected.box_flops = outputs.box_flops;
   detected.dense_box_flops = detected.proposals * dense_flops(boxes_.plan().spec, cells);
   detected.ms.rest = watch.lap();

@@ -48,9 +48,19 @@ struct DetectedImage {
   DetectorTimes ms;
 };
 
+/// The weights of a detector, ready for the engine; any number of detectors may share them.
+struct DetectorPlan {
+  DetectorPlan(const ModelFile& file, const kernels::Table& table, kernels::DataType type);
+
+  ModelSpec spec;
+  std::shared_ptr<const engine::Plan> extractor, boxes;
+  std::shared_ptr<const engine::ProposalPlan> proposals;
+};
+
 /// Belongs to one thread of its user at a time.
 class Detector {
  public:
+  Detector(std::shared_ptr<const DetectorPlan> plan, int threads);
   Detector(const ModelFile& file, const kernels::Table& table, kernels::DataType type, int threads);
 
   /// sact::Error when the image has a shape that cannot be scaled, or when the outputs are not
@@ -60,14 +70,19 @@ class Detector {
   /// The same before its last stage, for a prepared image [3, H, W].
   DetectorOutputs run(const std::vector<float>& planes, Size size);
 
-  const ModelSpec& spec() const { return spec_; }
+  /// Memory for an image that is scaled to this size.
+  int64_t bytes_needed(Size scaled) const;
+
+  const ModelSpec& spec() const { return plan_->spec; }
   const ModelSpec& extractor() const { return extractor_.plan().spec; }
 
  private:
+  int64_t most_boxes() const;
+  int64_t box_bytes() const;
   std::span<const Box> anchors_of(Size grid);
   void classify(DetectorOutputs& result, Size grid);
 
-  ModelSpec spec_;
+  std::shared_ptr<const DetectorPlan> plan_;
   std::shared_ptr<ThreadTeam> team_;
   engine::Session extractor_;
   engine::ProposalSession proposals_;

@@ -1,11 +1,25 @@
 #include "engine/geometry.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/text.h"
 
 namespace sact::engine {
+namespace {
+
+struct Window {
+  int side = 3, stride = 1;
+};
+
+Window stem_window(const ModelSpec& spec) {
+  return spec.stem == Stem::kImageNet ? Window{7, 2} : Window{3, 1};
+}
+
+}  // namespace
+
+PaddedImages padded_images(const ModelSpec& spec, int images, Size image) {
+  if (spec.stem == Stem::kNone) return {};
+  return {images, stem_window(spec).side / 2, image};
+}
 
 Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
     : image(image_size), images(image_count), first{image_count, spec.block_size(0, image_size)} {
@@ -21,9 +35,8 @@ Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
 }
 
 void Geometry::add_stem(const ModelSpec& spec) {
-  const bool pooled = spec.stem == Stem::kImageNet;
-  const int side = pooled ? 7 : 3, stride = pooled ? 2 : 1;
-  input = {images, side / 2, image};
+  const auto [side, stride] = stem_window(spec);
+  input = padded_images(spec, images, image);
   if (input.elements() > INT32_MAX) {
     fail("{} of {}x{} cannot be run at once: {} million pixels are the most; use smaller images",
          counted(images, "image"), image.height, image.width, INT32_MAX / 3'000'000);
@@ -40,13 +53,19 @@ void Geometry::add_stem(const ModelSpec& spec) {
       }
     }
   }
-  if (pooled) pool_rows = neighbour_rows(stem, first, 2);
+  if (spec.stem == Stem::kImageNet) pool_rows = neighbour_rows(stem, first, 2);
 }
 
-int Geometry::most_rows() const {
-  int most = first.rows();
-  for (const Block& block : blocks) most = std::max(most, block.grid.rows());
-  return most;
+int64_t Geometry::list_bytes(const ModelSpec& spec, int images, Size image) {
+  int64_t numbers = 0;  // of one image
+  if (spec.stem != Stem::kNone) {
+    numbers += spec.stem_size(image).positions() * stem_window(spec).side;
+    if (spec.stem == Stem::kImageNet) numbers += 9 * spec.block_size(0, image).positions();
+  }
+  for (int block = 0; block < spec.blocks(); ++block) {
+    numbers += (9 + 9 + 1) * spec.block_size(block, image).positions();
+  }
+  return numbers * images * int64_t(sizeof(int32_t));
 }
 
 }  // namespace sact::engine

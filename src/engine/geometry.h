@@ -22,6 +22,9 @@ struct PaddedImages {
   int64_t elements() const { return images * pixels() * 3; }
 };
 
+/// Those of a batch; empty without a stem.
+PaddedImages padded_images(const ModelSpec& spec, int images, Size image);
+
 struct Geometry {
   Geometry() = default;
   /// sact::Error when the batch is too large to be numbered in 32 bits.
@@ -43,8 +46,8 @@ struct Geometry {
   };
   std::vector<Block> blocks;
 
-  /// Positions of the largest grid that blocks work on.
-  int most_rows() const;
+  /// The bytes of the lists that a Geometry would have.
+  static int64_t list_bytes(const ModelSpec& spec, int images, Size image);
 
  private:
   void add_stem(const ModelSpec& spec);

@@ -1,8 +1,10 @@
 #include "engine/plan.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "engine/layer_builder.h"
 #include "model/detection.h"
+#include "model/weights.h"
 
 namespace sact::engine {
 
@@ -15,6 +17,8 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
            kernels::DataType operands)
     : spec(model), table(kernel_table), type(operands), arena(kWeightPieceBytes) {
   SACT_ASSERT(!spec.detection);  // its parts are networks; see model/detection.h
+  expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::element_size(type)),
+                "the weights of this network");
   LayerBuilder builder(spec, weights, table, type, arena, layers);
   if (spec.stem != Stem::kNone) stem = builder.stem();
   for (int block = 0; block < spec.blocks(); ++block) {

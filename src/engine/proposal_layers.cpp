@@ -1,6 +1,7 @@
 #include "engine/proposal_layers.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "engine/layer_builder.h"
 
 namespace sact::engine {
@@ -22,11 +23,15 @@ void ProposalSession::prepare(Size size) {
   if (grid_.size == size) return;
   grid_ = {};
   const Grid grid{1, size};
+  const int64_t features = (grid.rows() + 1) * operand_stride(plan_->hidden.weights.depth);
+  const int64_t hidden = grid.rows() * operand_stride(plan_->hidden.weights.columns);
+  const int64_t outputs = plan_->score.weights.columns + plan_->box.weights.columns;
+  expect_memory(uint64_t((features + hidden) * operand_size() + grid.rows() * 4 * (9 + outputs)),
+                fmt::format("proposals on features of {}x{}", size.height, size.width),
+                arena_.bytes());
   neighbours_ = neighbour_rows(grid, grid, 1);
   if (grid.rows() > held_) {
     held_ = 0;
-    const int64_t features = (grid.rows() + 1) * operand_stride(plan_->hidden.weights.depth);
-    const int64_t hidden = grid.rows() * operand_stride(plan_->hidden.weights.columns);
     arena_ = Arena(0);  // before more is taken
     Arena arena(size_t(features + hidden) * size_t(operand_size()) + (size_t{1} << 20));
     features_ = arena.take<std::byte>(features * operand_size());

@@ -35,6 +35,8 @@ class ActiveRows {
  public:
   /// Takes memory for grids of up to `rows` positions.
   void reserve(int rows);
+  /// How much that is.
+  static int64_t bytes(int64_t rows) { return rows * int64_t(3 * sizeof(int32_t) + 2); }
 
   /// Every position of the grid becomes active.
   void start(const Grid& grid);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/flops.h"
 
@@ -27,6 +28,10 @@ int Session::group_size(Size size) const {
   return int(std::max<int64_t>(1, kMostBytes / bytes));
 }
 
+int Session::groups_of(int count, Size size) const {
+  return (count + group_size(size) - 1) / group_size(size);
+}
+
 void Session::prepare(int count, Size size) {
   constexpr size_t kMostKnown = 8;
   if (geometry_ && geometry_->images == count && geometry_->image == size) return;
@@ -35,6 +40,7 @@ void Session::prepare(int count, Size size) {
     return g->images == count && g->image == size;
   });
   if (known == geometries_.end()) {
+    expect_bytes(bytes_of_run(count, size), count, size);
     auto made = std::make_unique<const Geometry>(plan_->spec, count, size);
     if (geometries_.size() == kMostKnown) geometries_.erase(geometries_.begin());
     geometries_.push_back(std::move(made));
@@ -44,7 +50,7 @@ void Session::prepare(int count, Size size) {
   }
   geometry_ = geometries_.back().get();
   try {
-    take_memory(needs());
+    take_memory(needs_of(count, size));
   } catch (...) {
     geometry_ = nullptr;
     throw;
@@ -58,21 +64,24 @@ void Session::prepare(int count, Size size) {
   }
 }
 
-Session::Needs Session::needs() const {
+Session::Needs Session::needs_of(int count, Size size) const {
   const ModelSpec& spec = plan_->spec;
-  const Geometry& g = *geometry_;
   Needs needs;
-  needs.stream = g.stem.rows() * row_stride(spec.stem_channels(), 4);
-  needs.input = g.input.elements();
-  needs.rows = g.most_rows();
-  needs.images = g.images;
-  needs.outputs = int64_t(g.images) * spec.outputs();
+  const int64_t first_rows = count * spec.block_size(0, size).positions();
+  needs.rows = first_rows;
+  if (plan_->stem) {
+    needs.stream = count * spec.stem_size(size).positions() * row_stride(spec.stem_channels(), 4);
+    needs.input = padded_images(spec, count, size).elements();
+  }
+  needs.images = count;
+  needs.outputs = int64_t(count) * spec.outputs();
+  int64_t before = first_rows + 1;
   for (int b = 0; b < spec.blocks(); ++b) {
-    const Geometry::Block& block = g.blocks[size_t(b)];
     const int in = spec.block_input_channels(b), out = spec.block_channels(b);
     const int width = spec.block_width(b);
     // Operands have a row of zeros at their end.
-    const int64_t before = block.before.rows() + 1, rows = block.grid.rows() + 1;
+    const int64_t rows = count * spec.block_size(b, size).positions() + 1;
+    needs.rows = std::max(needs.rows, rows - 1);
     needs.stream = std::max({needs.stream, before * row_stride(in, 4), rows * row_stride(out, 4)});
     needs.operand = std::max({needs.operand, before * operand_stride(std::max(in, width)),
                               rows * operand_stride(std::max(out, width))});
@@ -80,11 +89,12 @@ Session::Needs Session::needs() const {
       needs.chunk = std::max(needs.chunk, chunk_rows(channels * 4) * row_stride(channels, 4));
     }
     needs.channels = std::max<int64_t>(needs.channels, std::max(in, out));
+    before = rows;
   }
   return needs;
 }
 
-void Session::take_memory(const Needs& now) {
+Session::Needs Session::with_held(const Needs& now) const {
   Needs needs;
   needs.stream = std::max(now.stream, held_.stream);
   needs.operand = std::max(now.operand, held_.operand);
@@ -94,18 +104,60 @@ void Session::take_memory(const Needs& now) {
   needs.channels = std::max(now.channels, held_.channels);
   needs.images = std::max(now.images, held_.images);
   needs.outputs = std::max(now.outputs, held_.outputs);
+  return needs;
+}
+
+int64_t Session::arena_bytes(const Needs& needs) const {
+  const int64_t sums = needs.images * needs.channels;
+  const int64_t means = needs.images * operand_stride(int(needs.channels));
+  return 4 * (3 * needs.stream + needs.outputs) +
+         (3 * needs.operand + needs.input + means) * operand_size() +
+         needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
+         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 4 * needs.rows) +
+         (int64_t{1} << 20);
+}
+
+int64_t Session::bytes_of_run(int count, Size size) const {
+  const ModelSpec& spec = plan_->spec;
+  const int groups = groups_of(count, size);
+  const int together = (count + groups - 1) / groups;
+  const Needs needs = with_held(needs_of(together, size));
+  int64_t positions = 0;  // of all blocks of an image, which results tell of
+  for (int block = 0; block < spec.blocks(); ++block) {
+    positions += spec.block_size(block, size).positions();
+  }
+  int64_t results = positions * int64_t(sizeof(float) + sizeof(int32_t));
+  if (!plan_->head) {
+    const int last = spec.blocks() - 1;
+    results += spec.block_size(last, size).positions() * spec.block_channels(last) * 4;
+  }
+  return arena_bytes(needs) + ActiveRows::bytes(needs.rows) +
+         Geometry::list_bytes(spec, together, size) + count * results;
+}
+
+void Session::expect_bytes(int64_t bytes, int count, Size size) const {
+  const std::string what =
+      fmt::format("running {} of {}x{}", counted(count, "image"), size.height, size.width);
+  sact::expect_memory(uint64_t(bytes), what, arena_.bytes());
+}
+
+void Session::expect_memory(int count, Size size) const {
+  expect_bytes(bytes_needed(count, size), count, size);
+}
+
+int64_t Session::bytes_needed(int count, Size size) const {
+  return 4 * int64_t(count) * input_channels() * size.positions() + bytes_of_run(count, size);
+}
+
+void Session::take_memory(const Needs& now) {
+  const Needs needs = with_held(now);
   if (needs == held_) return;
   held_ = {};
   arena_ = Arena(0);  // before more is taken
   const int size = operand_size();
   const int64_t sums = needs.images * needs.channels;
   const int64_t means = needs.images * operand_stride(int(needs.channels));
-  Arena arena(
-      size_t(4 * (3 * needs.stream + needs.outputs) +
-             (3 * needs.operand + needs.input + means) * size +
-             needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
-             team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 4 * needs.rows)) +
-      (size_t{1} << 20));
+  Arena arena{size_t(arena_bytes(needs))};
   for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(needs.stream);
   for (void** part : {&preactivated_, &hidden_, &narrow_}) {
     *part = arena.take<std::byte>(needs.operand * size);
@@ -161,7 +213,7 @@ std::vector<ImageResult> Session::run(const std::vector<float>& input, int count
   start_profile(plan_->layers);
   new_geometry_ = false;
   std::vector<ImageResult> results(static_cast<size_t>(count));
-  const int groups = (count + group_size(size) - 1) / group_size(size);
+  const int groups = groups_of(count, size);
   for (int group = 0; group < groups; ++group) {
     const int first = int(int64_t(count) * group / groups);
     const int last = int(int64_t(count) * (group + 1) / groups);

@@ -25,6 +25,9 @@ class Session : public Runner, private LayerTeam {
 
   /// A network without a stem takes features instead of planes, [H, W, channels] for each image.
   std::vector<ImageResult> run(const std::vector<float>& input, int count, Size size) override;
+  void expect_memory(int count, Size size) const override;
+  /// What that asks for.
+  int64_t bytes_needed(int count, Size size) const;
 
   /// For measuring: from now on positions get these numbers of units, [block][row of the batch],
   /// whatever their scores say; the scores are worked out all the same. Empty: no more.
@@ -48,9 +51,17 @@ class Session : public Runner, private LayerTeam {
   int input_channels() const { return plan_->stem ? 3 : plan_->spec.stem_channels(); }
   /// Images that are run at a time.
   int group_size(Size size) const;
+  int groups_of(int count, Size size) const;
   void prepare(int count, Size size);
-  Needs needs() const;
+  Needs needs_of(int count, Size size) const;
+  /// Those of a run, and of those before that the memory is kept for.
+  Needs with_held(const Needs& needs) const;
+  /// What take_memory() takes for them.
+  int64_t arena_bytes(const Needs& needs) const;
   void take_memory(const Needs& needs);
+  /// All that a run takes beside its input.
+  int64_t bytes_of_run(int count, Size size) const;
+  void expect_bytes(int64_t bytes, int count, Size size) const;
   ImageResult empty_result() const;
   void check_prescribed(int count, Size size) const;
   void run_group(const float* input, std::span<ImageResult> results);

@@ -6,10 +6,13 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "base/thread_team.h"
 #include "base/threads.h"
 #include "data/batch_loader.h"
+#include "data/class_matching.h"
 #include "data/open.h"
 #include "data/order.h"
 #include "data/stored_item.h"
@@ -61,6 +64,7 @@ EvalOutcome evaluate_at(Size size, Runner& runner, const ModelSpec& spec,
                         const data::Dataset& dataset, const Request& request,
                         const std::shared_ptr<data::CorruptItems>& corrupt) {
   const auto start = Clock::now();
+  runner.expect_memory(int(std::min<int64_t>(request.batch, dataset.size())), size);
   const int side = storage_size(dataset, size, spec);
   data::LoaderOptions options;
   options.batch_size = request.batch;
@@ -85,8 +89,7 @@ EvalOutcome evaluate_at(Size size, Runner& runner, const ModelSpec& spec,
     network_seconds += seconds_since(network_start);
     for (size_t i = 0; i < results.size(); ++i) {
       tally.add(results[i], batch.labels[i]);
-      if (!request.on_image) continue;
-      request.on_image({dataset.item_name(batch.indices[i]), size, batch.labels[i], results[i]});
+      report(request, {dataset.item_name(batch.indices[i]), size, batch.labels[i], results[i]});
     }
     progress.advance(batch.count);
   }
@@ -104,11 +107,23 @@ std::unique_ptr<data::Dataset> open_data(const Request& request, const ModelSpec
   data::OpenOptions options;
   options.class_names = request.class_names;
   auto dataset = data::open_dataset(request.data, request.split, options);
-  if (dataset->classes() > spec.classes) {
-    fail("{}: has {} classes, but the network has {}; evaluate on the classes it was trained on",
-         request.data, dataset->classes(), spec.classes);
+  data::ClassMatch match = data::match_classes(dataset->class_names(), spec.labels, spec.classes);
+  if (!match.problem.empty()) {
+    fail("{}: {}; {}", printable(request.data), match.problem,
+         !spec.labels.empty() ? "name the folders as the network does, or give --class-names FILE"
+                              : "give the model labels with 'sact export --labels'");
   }
-  return dataset;
+  if (!match.order.empty()) {
+    log_info("the network has no labels: its {} are taken in the order of {}",
+             counted(spec.classes, "class", "classes"), match.order);
+  }
+  return data::with_network_labels(std::move(dataset), std::move(match.classes), spec.labels,
+                                   spec.classes);
+}
+
+void report(const Request& request, const EvaluatedImage& image) {
+  check_finite(image.result, image.name);
+  if (request.on_image) request.on_image(image);
 }
 
 int storage_size(const data::Dataset& dataset, Size size, const ModelSpec& spec) {

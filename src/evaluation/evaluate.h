@@ -34,8 +34,13 @@ struct Request {
   OnImage on_image = {};  // called for every image in the order of the data set
 };
 
-/// The data set of a request. Throws sact::Error when it has classes that the network has not.
+/// The data set of a request, labelled by the network's classes, which are matched by name
+/// (data/class_matching.h). Throws sact::Error when it has classes that the network has not.
 std::unique_ptr<data::Dataset> open_data(const Request& request, const ModelSpec& spec);
+
+/// Hands an image to the request's on_image. Throws sact::Error when the network's output for it is
+/// not finite.
+void report(const Request& request, const EvaluatedImage& image);
 
 /// The side at which images are decoded for an evaluation at `size`. All back ends take the same,
 /// so that their networks see the same pixels.

@@ -167,24 +167,19 @@ Image read_image(const fs::path& path, const ReadOptions& options) {
   return decode_image(read_file(path, kMaxFileBytes), path.string(), options);
 }
 
-std::vector<std::byte> encode_png(const Image& image) {
-  check_encodable(image);
-  return encode_png(image, "image");
-}
-
 std::vector<std::byte> encode_jpeg(const Image& image, int quality) {
   check_encodable(image);
   return encode_jpeg(image, quality, "image");
 }
 
-void write_image(const fs::path& path, const Image& image) {
+void write_image(const fs::path& path, const Image& image, Durability durability) {
   check_encodable(image);
   constexpr int kQuality = 90;
   const std::string extension = lower_extension(path);
   if (extension == ".png") {
-    write_file_atomically(path, encode_png(image, path.string()));
+    write_file_atomically(path, encode_png(image), durability);
   } else if (extension == ".jpg" || extension == ".jpeg") {
-    write_file_atomically(path, encode_jpeg(image, kQuality, path.string()));
+    write_file_atomically(path, encode_jpeg(image, kQuality, path.string()), durability);
   } else {
     fail("{}: images are written as {}; give the file one of these endings", path.string(),
          one_of({".png", ".jpg", ".jpeg"}));

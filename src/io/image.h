@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+
 namespace sact::io {
 
 /// 8-bit RGB, rows from top to bottom without padding.
@@ -61,7 +63,8 @@ std::vector<std::byte> encode_png(const Image& image);
 std::vector<std::byte> encode_jpeg(const Image& image, int quality = 90);
 
 /// Writes PNG or JPEG by the extension of `path` (.png, .jpg, .jpeg), whole or not at all.
-void write_image(const std::filesystem::path& path, const Image& image);
+void write_image(const std::filesystem::path& path, const Image& image,
+                 Durability durability = Durability::kSynced);
 
 /// Whether the file name ends like an image that can be read (.jpg, .jpeg, .png, any case).
 bool has_image_extension(const std::filesystem::path& path);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <utility>
 
 #include "base/error.h"
@@ -33,21 +32,6 @@ void take_bytes(png_structp png, png_bytep target, size_t size) {
   std::memcpy(target, rest->data(), size);
   *rest = rest->subspan(size);
 }
-
-void append_bytes(png_structp png, png_bytep source, size_t size) {
-  auto* out = static_cast<std::vector<std::byte>*>(png_get_io_ptr(png));
-  const auto* first = reinterpret_cast<const std::byte*>(source);
-  bool done = false;
-  try {
-    out->insert(out->end(), first, first + size);
-    done = true;
-  } catch (const std::exception&) {
-    // Reported below: a longjmp must not leave a handler.
-  }
-  if (!done) png_error(png, "not enough memory");
-}
-
-void flush_nothing(png_structp) {}
 
 /// Lays RGBA of 8 or 16 bits over white. Samples of 16 bits are big-endian, and rounded only once.
 void rgb_over_white(const uint8_t* rgba, uint8_t* rgb, int width, int bit_depth) {
@@ -207,41 +191,6 @@ class PngDecoder {
   bool opaque_ = true;
 };
 
-class PngEncoder {
- public:
-  PngEncoder() = default;
-  ~PngEncoder() { png_destroy_write_struct(&png_, &info_); }
-  PngEncoder(const PngEncoder&) = delete;
-  PngEncoder& operator=(const PngEncoder&) = delete;
-
-  std::vector<std::byte> encode(const Image& image, const std::string& name) {
-    const bool done = attempt(escape_, [this, &image] { compress(image); });
-    if (!done) fail("{}: cannot be encoded as PNG: {}", name, printable(escape_.problem));
-    return std::move(bytes_);
-  }
-
- private:
-  void compress(const Image& image) {
-    png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &escape_, stop, ignore_warning);
-    if (png_) info_ = png_create_info_struct(png_);
-    if (!info_) escape_.leave("not enough memory");
-    png_set_write_fn(png_, &bytes_, append_bytes, flush_nothing);
-    png_set_IHDR(png_, info_, png_uint_32(image.width), png_uint_32(image.height), 8,
-                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
-    png_set_compression_level(png_, 6);
-    png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
-    png_write_info(png_, info_);
-    for (int y = 0; y < image.height; ++y) png_write_row(png_, image.pixel(0, y));
-    png_write_end(png_, info_);
-  }
-
-  Escape escape_;
-  png_structp png_ = nullptr;
-  png_infop info_ = nullptr;
-  std::vector<std::byte> bytes_;
-};
-
 }  // namespace
 
 Image decode_png(std::span<const std::byte> bytes, const std::string& name,
@@ -252,10 +201,6 @@ Image decode_png(std::span<const std::byte> bytes, const std::string& name,
 ImageHeader png_header(std::span<const std::byte> bytes, const std::string& name,
                        const ReadOptions& options) {
   return PngDecoder(bytes, name).header(options);
-}
-
-std::vector<std::byte> encode_png(const Image& image, const std::string& name) {
-  return PngEncoder().encode(image, name);
 }
 
 }  // namespace sact::io

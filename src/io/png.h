@@ -1,10 +1,9 @@
-// PNG in memory, by libpng.
+// Reading PNG from memory, by libpng.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "io/image.h"
 
@@ -16,7 +15,5 @@ Image decode_png(std::span<const std::byte> bytes, const std::string& name,
 
 ImageHeader png_header(std::span<const std::byte> bytes, const std::string& name,
                        const ReadOptions& options);
-
-std::vector<std::byte> encode_png(const Image& image, const std::string& name);
 
 }  // namespace sact::io

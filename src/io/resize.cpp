@@ -3,82 +3,102 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace sact::io {
 namespace {
 
-/// For one output pixel: the first input pixel that counts and the weights from there on.
+/// A triangle filter from `in` pixels to `out` pixels along one axis: for every output pixel the
+/// first input pixel that counts, and the weights from there on.
 struct Taps {
-  int first = 0;
-  std::vector<float> weights;
+  std::vector<int> first;      // of each output pixel
+  std::vector<size_t> start;   // its weights: from start[i] to start[i + 1]
+  std::vector<float> weights;  // of all
+
+  std::span<const float> of(int i) const {
+    return std::span(weights).subspan(start[size_t(i)], start[size_t(i) + 1] - start[size_t(i)]);
+  }
 };
 
-/// Triangle filter from `in` pixels to `out` pixels along one axis.
-std::vector<Taps> bilinear_taps(int in, int out) {
+Taps bilinear_taps(int in, int out) {
   const double scale = double(in) / out;
   const double support = std::max(scale, 1.0);
-  std::vector<Taps> taps(static_cast<size_t>(out));
+  Taps taps;
+  taps.start.push_back(0);
   for (int i = 0; i < out; ++i) {
     const double center = (i + 0.5) * scale;
     const int first = std::max(int(center - support + 0.5), 0);
     const int last = std::min(int(center + support + 0.5), in);
-    Taps& tap = taps[size_t(i)];
-    tap.first = first;
     double sum = 0;
     for (int j = first; j < last; ++j) {
       const double weight = std::max(0.0, 1 - std::abs(j + 0.5 - center) / support);
-      tap.weights.push_back(float(weight));
+      taps.weights.push_back(float(weight));
       sum += weight;
     }
-    for (float& weight : tap.weights) weight = float(weight / sum);
+    for (size_t k = taps.start.back(); k < taps.weights.size(); ++k) {
+      taps.weights[k] = float(taps.weights[k] / sum);
+    }
+    taps.first.push_back(first);
+    taps.start.push_back(taps.weights.size());
   }
   return taps;
 }
 
-/// Resizes the part inside `crop` and gives `take(y, line)` each line of interleaved RGB in turn.
+/// A colour and an unused number: a vector of the compilers, which are slow to see one themselves.
+using Pixel [[gnu::vector_size(16)]] = float;
+
+/// Resizes the part inside `crop` and gives `take(y, line)` each line in turn.
 template <typename Take>
 void resize_lines(const Image& image, const Crop& crop, Size size, Take&& take) {
   SACT_ASSERT(crop.left >= 0 && crop.top >= 0 && crop.right <= image.width &&
               crop.bottom <= image.height && crop.width() > 0 && crop.height() > 0);
   SACT_ASSERT(size.width > 0 && size.height > 0);
-  const auto columns = bilinear_taps(crop.width(), size.width);
-  const auto rows = bilinear_taps(crop.height(), size.height);
-  const size_t row_length = size_t(size.width) * 3;
+  const Taps columns = bilinear_taps(crop.width(), size.width);
+  const Taps rows = bilinear_taps(crop.height(), size.height);
+  const size_t width = size_t(size.width);
 
-  // Horizontally first, into rows of interleaved RGB. Of those only the ones that the current line
-  // needs are kept: a picture of one column and a million rows must not become a large one.
+  // Horizontally first. Of the rows this gives only the ones that the current line needs are kept:
+  // a picture of one column and a million rows must not become a large one.
   size_t window = 1;
-  for (const Taps& taps : rows) window = std::max(window, taps.weights.size());
-  std::vector<float> narrow(window * row_length);
-  auto narrow_row = [&](int y) { return &narrow[size_t(y) % window * row_length]; };
+  for (int y = 0; y < size.height; ++y) window = std::max(window, rows.of(y).size());
+  std::vector<Pixel> wide(size_t(crop.width())), narrow(window * width);
+  auto narrow_row = [&](int y) { return &narrow[size_t(y) % window * width]; };
   auto fill_row = [&](int y) {
-    float* target = narrow_row(y);
+    const uint8_t* source = image.pixel(crop.left, crop.top + y);
+    for (Pixel& pixel : wide) {
+      pixel = Pixel{float(source[0]), float(source[1]), float(source[2])};
+      source += 3;
+    }
+    Pixel* target = narrow_row(y);
     for (int x = 0; x < size.width; ++x) {
-      const Taps& taps = columns[size_t(x)];
-      const uint8_t* source = image.pixel(crop.left + taps.first, crop.top + y);
-      float sum[3] = {0, 0, 0};
-      for (float weight : taps.weights) {
-        for (int c = 0; c < 3; ++c) sum[c] += weight * float(*source++);
-      }
-      target = std::copy(sum, sum + 3, target);
+      const Pixel* from = &wide[size_t(columns.first[size_t(x)])];
+      Pixel sum{};
+      for (const float weight : columns.of(x)) sum += weight * *from++;
+      *target++ = sum;
     }
   };
 
   int filled = 0;
-  std::vector<float> line(row_length);
+  std::vector<Pixel> line(width);
   for (int y = 0; y < size.height; ++y) {
-    const Taps& taps = rows[size_t(y)];
-    const int last = taps.first + int(taps.weights.size());
-    for (filled = std::max(filled, taps.first); filled < last; ++filled) fill_row(filled);
-    std::fill(line.begin(), line.end(), 0.0f);
-    for (size_t k = 0; k < taps.weights.size(); ++k) {
-      const float* source = narrow_row(taps.first + int(k));
-      for (size_t i = 0; i < row_length; ++i) line[i] += taps.weights[k] * source[i];
+    const std::span<const float> weights = rows.of(y);
+    const int first = rows.first[size_t(y)], last = first + int(weights.size());
+    for (filled = std::max(filled, first); filled < last; ++filled) fill_row(filled);
+    std::fill(line.begin(), line.end(), Pixel{});
+    for (size_t k = 0; k < weights.size(); ++k) {
+      const Pixel* source = narrow_row(first + int(k));
+      for (size_t x = 0; x < width; ++x) line[x] += weights[k] * source[x];
     }
-    take(y, line);
+    take(y, std::span<const Pixel>(line));
   }
+}
+
+/// The nearest of 0 ... 255, for values that no rounding has taken below -0.5.
+uint8_t rounded(float value) {
+  return uint8_t(std::min(value + 0.5f, 255.0f));
 }
 
 }  // namespace
@@ -106,20 +126,28 @@ Image cut(const Image& image, const Crop& crop) {
 
 std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
   const size_t plane = size_t(size.positions());
+  expect_memory(plane * 3 * sizeof(float),
+                fmt::format("an image of {}x{}", size.height, size.width));
   std::vector<float> planes(plane * 3);
-  resize_lines(image, crop, size, [&](int y, const std::vector<float>& line) {
+  resize_lines(image, crop, size, [&](int y, std::span<const Pixel> line) {
     float* target = &planes[size_t(y) * size_t(size.width)];
-    for (size_t i = 0; i < line.size(); ++i) target[i % 3 * plane + i / 3] = line[i];
+    for (size_t c = 0; c < 3; ++c) {
+      for (size_t x = 0; x < line.size(); ++x) target[c * plane + x] = line[x][c];
+    }
   });
   return planes;
 }
 
 Image resized(const Image& image, Size size) {
   if (size == Size{image.height, image.width}) return image;
+  expect_memory(size_t(size.positions()) * 3,
+                fmt::format("an image of {}x{}", size.height, size.width));
   Image out(size.width, size.height);
-  resize_lines(image, whole(image), size, [&](int y, const std::vector<float>& line) {
+  resize_lines(image, whole(image), size, [&](int y, std::span<const Pixel> line) {
     uint8_t* target = out.pixel(0, y);
-    for (float value : line) *target++ = uint8_t(std::clamp(std::lround(value), 0l, 255l));
+    for (const Pixel& pixel : line) {
+      for (int c = 0; c < 3; ++c) *target++ = rounded(pixel[c]);
+    }
   });
   return out;
 }
@@ -127,26 +155,23 @@ Image resized(const Image& image, Size size) {
 Map resized(const Map& map, Size size) {
   SACT_ASSERT(map.width > 0 && map.height > 0 && size.width > 0 && size.height > 0);
   if (size == Size{map.height, map.width}) return map;
-  const auto columns = bilinear_taps(map.width, size.width);
+  const Taps columns = bilinear_taps(map.width, size.width);
   Map wide(map.height, size.width);
   for (int y = 0; y < map.height; ++y) {
     for (int x = 0; x < size.width; ++x) {
-      const Taps& taps = columns[size_t(x)];
+      int from = columns.first[size_t(x)];
       float sum = 0;
-      for (size_t k = 0; k < taps.weights.size(); ++k) {
-        sum += taps.weights[k] * map.at(y, taps.first + int(k));
-      }
+      for (const float weight : columns.of(x)) sum += weight * map.at(y, from++);
       wide.at(y, x) = sum;
     }
   }
   Map out(size.height, size.width);
-  const auto rows = bilinear_taps(map.height, size.height);
+  const Taps rows = bilinear_taps(map.height, size.height);
   for (int y = 0; y < size.height; ++y) {
-    const Taps& taps = rows[size_t(y)];
+    int from = rows.first[size_t(y)];
     float* target = &out.at(y, 0);
-    for (size_t k = 0; k < taps.weights.size(); ++k) {
-      const float* source = &wide.values[size_t(taps.first + int(k)) * size_t(size.width)];
-      const float weight = taps.weights[k];
+    for (const float weight : rows.of(y)) {
+      const float* source = &wide.values[size_t(from++) * size_t(size.width)];
       for (int x = 0; x < size.width; ++x) target[x] += weight * source[x];
     }
   }

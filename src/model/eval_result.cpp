@@ -12,10 +12,6 @@ namespace {
 
 using io::Json;
 
-Json to_json(const MeanStd& value) {
-  return {{"mean", value.mean}, {"std", value.std}};
-}
-
 Json to_json(const EvalOutcome& outcome, const ModelSpec& spec) {
   Json units = Json::array(), ponder = Json::array();
   for (const MeanStd& value : outcome.units) units.push_back(to_json(value));
@@ -105,6 +101,10 @@ EvalOutcome outcome_of(const Object& object) {
 }
 
 }  // namespace
+
+io::Json to_json(const MeanStd& value) {
+  return {{"mean", value.mean}, {"std", value.std}};
+}
 
 const EvalOutcome* EvalResult::find(Size size) const {
   for (const EvalOutcome& outcome : sizes) {

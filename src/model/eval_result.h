@@ -17,6 +17,8 @@ struct MeanStd {
   double mean = 0, std = 0;
 };
 
+io::Json to_json(const MeanStd& value);
+
 /// The evaluation at one image size. Means and deviations are over images.
 struct EvalOutcome {
   Size size;

@@ -1,7 +1,10 @@
 #include "model/preprocess.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
+
+#include "base/text.h"
 
 namespace sact {
 
@@ -12,7 +15,8 @@ View central_view(const io::Image& image, const InputSpec& input, Size size) {
 
 View whole_view(const io::Image& image, int side) {
   const Size size = size_keeping_aspect(image.width, image.height, side);
-  validate_image_size(size);
+  validate_image_size(size, fmt::format("an image of {}x{} with its shorter side scaled to {}: ",
+                                        image.height, image.width, side));
   return {io::whole(image), size};
 }
 
@@ -31,8 +35,11 @@ std::vector<float> network_input(const io::Image& image, const io::Crop& crop, S
 
 Size size_keeping_aspect(int width, int height, int side) {
   const double scale = double(side) / std::min(width, height);
-  return {std::max(side, int(std::lround(height * scale))),
-          std::max(side, int(std::lround(width * scale)))};
+  const auto scaled = [&](int extent) {
+    // The longest that an int can tell; larger than all that networks are run on.
+    return std::max(side, int(std::min(std::round(extent * scale), double(INT_MAX))));
+  };
+  return {scaled(height), scaled(width)};
 }
 
 bool all_finite(std::span<const float> values) {

@@ -13,9 +13,12 @@
 namespace sact::report {
 
 AppendFile::AppendFile(std::filesystem::path path, Mode mode) : path_(std::move(path)) {
-  const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_CREAT;
+  const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_CREAT;
   descriptor_ = ::open(path_.c_str(), mode == Mode::kCreate ? flags | O_EXCL : flags, 0666);
-  if (descriptor_ < 0) fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
+  if (descriptor_ < 0) {
+    fail("{}: cannot be written: {}", path_.string(),
+         errno == ELOOP ? "it is a link, which is not followed; remove it" : errno_text(errno));
+  }
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor_);

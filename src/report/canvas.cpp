@@ -26,14 +26,26 @@ Box clipped(const Box& box, int width, int height) {
   return {int(left), int(top), int(right - left), int(bottom - top)};
 }
 
-double distance_to(const Segment& s, double x, double y) {
-  const double dx = s.x1 - s.x0, dy = s.y1 - s.y0;
-  const double length_squared = dx * dx + dy * dy;
-  const double along =
-      length_squared > 0 ? ((x - s.x0) * dx + (y - s.y0) * dy) / length_squared : 0;
-  const double t = std::clamp(along, 0.0, 1.0);
-  return std::hypot(x - s.x0 - t * dx, y - s.y0 - t * dy);
-}
+/// The squared distance of points to a segment.
+class Nearness {
+ public:
+  explicit Nearness(const Segment& s) : s_(s), dx_(s.x1 - s.x0), dy_(s.y1 - s.y0) {
+    const double length_squared = dx_ * dx_ + dy_ * dy_;
+    if (length_squared > 0) inverse_ = 1 / length_squared;
+  }
+
+  double squared_to(double x, double y) const {
+    const double from_x = x - s_.x0, from_y = y - s_.y0;
+    const double t = std::clamp((from_x * dx_ + from_y * dy_) * inverse_, 0.0, 1.0);
+    const double off_x = from_x - t * dx_, off_y = from_y - t * dy_;
+    return off_x * off_x + off_y * off_y;
+  }
+
+ private:
+  Segment s_;
+  double dx_, dy_;
+  double inverse_ = 0;  // of the squared length
+};
 
 Segment moved(const Segment& s, double dx, double dy) {
   return {s.x0 + dx, s.y0 + dy, s.x1 + dx, s.y1 + dy};
@@ -50,7 +62,7 @@ class Coverage {
   }
 
   const Box& box() const { return box_; }
-  double at(int x, int y) const { return values_[index(x, y)]; }
+  float at(int x, int y) const { return values_[index(x, y)]; }
 
  private:
   static Box bounds(std::span<const Segment> segments, double reach, int width, int height) {
@@ -74,11 +86,13 @@ class Coverage {
     const int x1 = pixel_index(std::max(s.x0, s.x1) + reach_ + 1, box_.x, x_end);
     const int y0 = pixel_index(std::min(s.y0, s.y1) - reach_, box_.y, y_end);
     const int y1 = pixel_index(std::max(s.y0, s.y1) + reach_ + 1, box_.y, y_end);
+    const Nearness nearness(s);
     for (int y = y0; y < y1; ++y) {
-      for (int x = x0; x < x1; ++x) {
-        const double covered = reach_ - distance_to(s, x + 0.5, y + 0.5);
-        float& value = values_[index(x, y)];
-        value = std::max(value, float(std::clamp(covered, 0.0, 1.0)));
+      float* value = &values_[index(x0, y)];
+      for (int x = x0; x < x1; ++x, ++value) {
+        const double squared = nearness.squared_to(x + 0.5, y + 0.5);
+        if (squared >= reach_ * reach_) continue;
+        *value = std::max(*value, float(std::min(reach_ - std::sqrt(squared), 1.0)));
       }
     }
   }
@@ -111,6 +125,15 @@ void Canvas::fill(Rgb color) {
 
 void Canvas::fill_rectangle(const Box& box, Rgb color, double alpha) {
   const Box part = clipped(box, width(), height());
+  if (part.width == 0) return;
+  if (alpha >= 1) {
+    const uint8_t* first = image_.pixel(part.x, part.y);
+    for (int x = part.x; x < part.x + part.width; ++x) blend(x, part.y, color, 1);
+    for (int y = part.y + 1; y < part.y + part.height; ++y) {
+      std::copy_n(first, size_t(part.width) * 3, image_.pixel(part.x, y));
+    }
+    return;
+  }
   for (int y = part.y; y < part.y + part.height; ++y) {
     for (int x = part.x; x < part.x + part.width; ++x) blend(x, y, color, alpha);
   }
@@ -129,10 +152,17 @@ void Canvas::frame(const Box& box, Rgb color) {
 void Canvas::line(double x0, double y0, double x1, double y1, double thickness, Rgb color) {
   SACT_ASSERT(std::isfinite(x0) && std::isfinite(y0) && std::isfinite(x1) && std::isfinite(y1));
   const Segment segment{x0, y0, x1, y1};
-  const Coverage coverage({&segment, 1}, thickness / 2, width(), height());
+  stroke({&segment, 1}, thickness / 2, color);
+}
+
+void Canvas::stroke(std::span<const Segment> segments, double half_width, Rgb color) {
+  const Coverage coverage(segments, half_width, width(), height());
   const Box& box = coverage.box();
   for (int y = box.y; y < box.y + box.height; ++y) {
-    for (int x = box.x; x < box.x + box.width; ++x) blend(x, y, color, coverage.at(x, y));
+    for (int x = box.x; x < box.x + box.width; ++x) {
+      const float alpha = coverage.at(x, y);
+      if (alpha > 0) blend(x, y, color, alpha);
+    }
   }
 }
 
@@ -159,13 +189,7 @@ void Canvas::text(double x, int baseline, std::string_view text, const Font& fon
   // Strokes sit on the baseline row: their lower edge is that of the row, whatever their thickness.
   const double y = baseline + 1.0 - outline.half_width;
   for (Segment& segment : outline.segments) segment = moved(segment, x - before, y);
-  const Coverage coverage(outline.segments, outline.half_width, width(), height());
-  const Box& box = coverage.box();
-  for (int row = box.y; row < box.y + box.height; ++row) {
-    for (int column = box.x; column < box.x + box.width; ++column) {
-      blend(column, row, color, coverage.at(column, row));
-    }
-  }
+  stroke(outline.segments, outline.half_width, color);
 }
 
 void Canvas::blend(int x, int y, Rgb color, double alpha) {

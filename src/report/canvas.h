@@ -1,6 +1,7 @@
 // Drawing on an image: rectangles, lines, pictures and text, all cut off at the borders.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "io/image.h"
@@ -49,6 +50,7 @@ class Canvas {
             Align align = Align::kLeft);
 
  private:
+  void stroke(std::span<const Segment> segments, double half_width, Rgb color);
   void blend(int x, int y, Rgb color, double alpha);
 
   io::Image image_;

@@ -22,10 +22,6 @@ double cube(double x) {
   return x * x * x;
 }
 
-uint8_t mix_channel(uint8_t from, uint8_t to, double share) {
-  return uint8_t(std::lround(from + (to - from) * share));
-}
-
 }  // namespace
 
 std::array<double, 3> linear_rgb_from_oklab(const Oklab& color) {
@@ -57,11 +53,6 @@ Rgb rgb_from_oklab(const Oklab& color) {
 
 double distance(const Oklab& a, const Oklab& b) {
   return std::hypot(a.lightness - b.lightness, a.a - b.a, a.b - b.b);
-}
-
-Rgb mix(Rgb from, Rgb to, double share) {
-  return {mix_channel(from.r, to.r, share), mix_channel(from.g, to.g, share),
-          mix_channel(from.b, to.b, share)};
 }
 
 }  // namespace sact::report

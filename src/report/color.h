@@ -39,6 +39,11 @@ Rgb rgb_from_oklab(const Oklab& color);
 double distance(const Oklab& a, const Oklab& b);
 
 /// `share` 0 gives `from`, 1 gives `to`.
-Rgb mix(Rgb from, Rgb to, double share);
+inline Rgb mix(Rgb from, Rgb to, double share) {
+  const auto channel = [share](uint8_t a, uint8_t b) {
+    return uint8_t(a + (b - a) * share + 0.5);  // rounds, as it is never negative
+  };
+  return {channel(from.r, to.r), channel(from.g, to.g), channel(from.b, to.b)};
+}
 
 }  // namespace sact::report

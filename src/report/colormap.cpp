@@ -20,6 +20,14 @@ constexpr double kRadius = 0.145;
 constexpr double kFirstAngle = -106;
 constexpr double kLastAngle = 126;
 
+std::array<Rgb, kSequentialSteps + 1> make_table() {
+  std::array<Rgb, kSequentialSteps + 1> table;
+  for (int i = 0; i <= kSequentialSteps; ++i) {
+    table[size_t(i)] = rgb_from_oklab(sequential_oklab(double(i) / kSequentialSteps));
+  }
+  return table;
+}
+
 }  // namespace
 
 Oklab sequential_oklab(double t) {
@@ -29,9 +37,14 @@ Oklab sequential_oklab(double t) {
           kCenterB + kRadius * std::sin(angle)};
 }
 
+const std::array<Rgb, kSequentialSteps + 1>& sequential_table() {
+  static const auto table = make_table();
+  return table;
+}
+
 Rgb sequential_color(double t) {
   if (std::isnan(t)) return kMissingColor;
-  return rgb_from_oklab(sequential_oklab(std::clamp(t, 0.0, 1.0)));
+  return sequential_table()[size_t(std::clamp(t, 0.0, 1.0) * kSequentialSteps + 0.5)];
 }
 
 }  // namespace sact::report

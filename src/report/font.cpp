@@ -130,17 +130,39 @@ class PathReader {
   std::vector<Stroke> strokes_;
 };
 
+/// A glyph with its path read.
+struct ReadGlyph {
+  const Glyph* glyph;
+  std::vector<Stroke> strokes;
+  double right = 0;  // the largest x
+};
+
+ReadGlyph read_glyph(const Glyph& glyph) {
+  ReadGlyph read{&glyph, PathReader(glyph.path).read()};
+  for (const Stroke& stroke : read.strokes) {
+    for (const Point& point : stroke) read.right = std::max(read.right, point.x);
+  }
+  return read;
+}
+
+/// The glyph of a character; all paths are read the first time.
+const ReadGlyph& glyph_of(char32_t code) {
+  static const std::vector<ReadGlyph> kRead = [] {
+    std::vector<ReadGlyph> read;
+    for (const Glyph& glyph : all_glyphs()) read.push_back(read_glyph(glyph));
+    return read;
+  }();
+  return kRead[size_t(&find_glyph(code) - all_glyphs().data())];
+}
+
 double stroke_units(const Font& font) {
   return font.bold ? kBoldStroke : kRegularStroke;
 }
 
-double glyph_width(const Glyph& glyph, const std::vector<Stroke>& strokes, const Font& font) {
-  double right = 0;
-  for (const Stroke& stroke : strokes) {
-    for (const Point& point : stroke) right = std::max(right, point.x);
-  }
+double glyph_width(const ReadGlyph& glyph, const Font& font) {
   const double widening = stroke_units(font) - kRegularStroke;
-  return (glyph.left + right + glyph.right + widening) * font.size / kUnitsPerSize;
+  const double units = glyph.glyph->left + glyph.right + glyph.glyph->right + widening;
+  return units * font.size / kUnitsPerSize;
 }
 
 /// Design height to pixels, such that baseline, small letters and capitals end on whole pixels.
@@ -176,17 +198,18 @@ TextOutline outline_text(std::string_view text, const Font& font) {
   const double widening = (stroke_units(font) - kRegularStroke) * scale;
   outline.half_width = std::max(0.5, stroke_units(font) * scale / 2);
   while (!text.empty()) {
-    const Glyph& glyph = find_glyph(take_character(text));
-    const std::vector<Stroke> strokes = PathReader(glyph.path).read();
-    const double origin = outline.advance + glyph.left * scale + widening / 2;
-    append_segments(strokes, origin, font, outline.segments);
-    outline.advance += glyph_width(glyph, strokes, font);
+    const ReadGlyph& glyph = glyph_of(take_character(text));
+    const double origin = outline.advance + glyph.glyph->left * scale + widening / 2;
+    append_segments(glyph.strokes, origin, font, outline.segments);
+    outline.advance += glyph_width(glyph, font);
   }
   return outline;
 }
 
 double text_width(std::string_view text, const Font& font) {
-  return outline_text(text, font).advance;
+  double width = 0;
+  while (!text.empty()) width += glyph_width(glyph_of(take_character(text)), font);
+  return width;
 }
 
 int cap_height(const Font& font) {

@@ -125,6 +125,10 @@ static_assert(std::is_sorted(std::begin(kGlyphs), std::end(kGlyphs), by_code));
 
 }  // namespace
 
+std::span<const Glyph> all_glyphs() {
+  return kGlyphs;
+}
+
 const Glyph& find_glyph(char32_t code) {
   const auto find = [](char32_t wanted) {
     return std::lower_bound(std::begin(kGlyphs), std::end(kGlyphs), wanted,

@@ -1,6 +1,7 @@
 // The drawings of the letters: a stroke font of our own, in the spirit of road signs.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace sact::report {
@@ -24,6 +25,9 @@ struct Glyph {
   double right;  // free space after the largest x
   std::string_view path;
 };
+
+/// All of them, sorted by code.
+std::span<const Glyph> all_glyphs();
 
 /// The drawing of a character; unknown ones get that of '?'.
 const Glyph& find_glyph(char32_t code);

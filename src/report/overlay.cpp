@@ -2,8 +2,10 @@
 #include "report/overlay.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "base/error.h"
 #include "report/color.h"
@@ -45,6 +47,83 @@ double bilinear_value(const Map& map, const Between& y, const Between& x) {
   return sum / weights;
 }
 
+/// The colours of a range, as a table to look them up in.
+class Palette {
+ public:
+  explicit Palette(const ValueRange& range) : colors_(sequential_table()), low_(range.low) {
+    if (range.constant()) {
+      start_ = kSequentialSteps / 2.0;
+    } else {
+      scale_ = kSequentialSteps / (range.high - range.low);
+    }
+  }
+
+  Rgb operator()(double value) const {
+    const double place = start_ + (value - low_) * scale_;
+    // NaN where there is no value or no range; infinity has no colour either.
+    if (!(std::abs(place) <= std::numeric_limits<double>::max())) return kMissingColor;
+    return colors_[size_t(std::clamp(place, 0.0, double(kSequentialSteps)) + 0.5)];
+  }
+
+ private:
+  const std::array<Rgb, kSequentialSteps + 1>& colors_;
+  double low_, start_ = 0, scale_ = 0;
+};
+
+std::vector<Between> along(int pixels, int cells) {
+  std::vector<Between> places;
+  for (int i = 0; i < pixels; ++i) places.push_back(between_cells(i, pixels, cells));
+  return places;
+}
+
+void put(uint8_t* pixel, Rgb color) {
+  pixel[0] = color.r;
+  pixel[1] = color.g;
+  pixel[2] = color.b;
+}
+
+/// Rows that show the same cells are drawn once.
+void draw_nearest(const Map& map, const Palette& palette, io::Image& image) {
+  const std::vector<Between> columns = along(image.width, map.width);
+  std::vector<Rgb> cells(size_t(map.width));
+  int drawn = -1;
+  for (int row = 0; row < image.height; ++row) {
+    const int y = between_cells(row, image.height, map.height).nearest;
+    if (y == drawn) {
+      std::copy_n(image.pixel(0, row - 1), size_t(image.width) * 3, image.pixel(0, row));
+      continue;
+    }
+    drawn = y;
+    for (int x = 0; x < map.width; ++x) cells[size_t(x)] = palette(map.at(y, x));
+    uint8_t* pixel = image.pixel(0, row);
+    for (const Between& x : columns) {
+      put(pixel, cells[size_t(x.nearest)]);
+      pixel += 3;
+    }
+  }
+}
+
+void draw_bilinear(const Map& map, const Palette& palette, io::Image& image) {
+  const std::vector<Between> columns = along(image.width, map.width);
+  const bool whole = std::all_of(map.values.begin(), map.values.end(),
+                                 [](float value) { return std::isfinite(value); });
+  std::vector<double> between_rows(size_t(map.width));
+  for (int row = 0; row < image.height; ++row) {
+    const Between y = between_cells(row, image.height, map.height);
+    for (int x = 0; whole && x < map.width; ++x) {
+      between_rows[size_t(x)] = (1 - y.share) * map.at(y.first, x) + y.share * map.at(y.second, x);
+    }
+    uint8_t* pixel = image.pixel(0, row);
+    for (const Between& x : columns) {
+      const double value = whole ? (1 - x.share) * between_rows[size_t(x.first)] +
+                                       x.share * between_rows[size_t(x.second)]
+                                 : bilinear_value(map, y, x);
+      put(pixel, palette(value));
+      pixel += 3;
+    }
+  }
+}
+
 }  // namespace
 
 io::Image map_image(const Map& map, int width, int height, const ValueRange& range,
@@ -52,18 +131,11 @@ io::Image map_image(const Map& map, int width, int height, const ValueRange& ran
   SACT_ASSERT(map.height > 0 && map.width > 0 && width > 0 && height > 0);
   SACT_ASSERT(map.values.size() == size_t(map.height) * size_t(map.width));
   io::Image image(width, height);
-  for (int row = 0; row < height; ++row) {
-    const Between y = between_cells(row, height, map.height);
-    for (int column = 0; column < width; ++column) {
-      const Between x = between_cells(column, width, map.width);
-      const double value = interpolation == Interpolation::kNearest ? map.at(y.nearest, x.nearest)
-                                                                    : bilinear_value(map, y, x);
-      const Rgb color = sequential_color(range.position(value));
-      uint8_t* pixel = image.pixel(column, row);
-      pixel[0] = color.r;
-      pixel[1] = color.g;
-      pixel[2] = color.b;
-    }
+  const Palette palette(range);
+  if (interpolation == Interpolation::kNearest) {
+    draw_nearest(map, palette, image);
+  } else {
+    draw_bilinear(map, palette, image);
   }
   return image;
 }
@@ -71,16 +143,21 @@ io::Image map_image(const Map& map, int width, int height, const ValueRange& ran
 io::Image overlay(const io::Image& photo, const Map& map, const ValueRange& range,
                   double strength) {
   SACT_ASSERT(photo.rgb.size() == size_t(photo.width) * size_t(photo.height) * 3);
+  // In fixed point. The photograph first goes to grey by `share`, then to the map's colour.
+  constexpr uint32_t kOne = 1 << 16;
+  constexpr uint32_t kRed = 13933, kGreen = 46871, kBlue = kOne - kRed - kGreen;  // of luminance
   const double share = std::clamp(strength, 0.0, 1.0);
+  const uint32_t of_map = uint32_t(std::lround(share * kOne));
+  const uint32_t of_grey = uint32_t(std::lround(share * (1 - share) * kOne));
+  const uint32_t of_photo = kOne - of_map - of_grey;
   io::Image out = map_image(map, photo.width, photo.height, range, Interpolation::kBilinear);
   for (size_t i = 0; i < out.rgb.size(); i += 3) {
     const uint8_t* p = photo.rgb.data() + i;
-    const uint8_t grey = uint8_t(std::lround(0.2126 * p[0] + 0.7152 * p[1] + 0.0722 * p[2]));
-    const Rgb faded = mix({p[0], p[1], p[2]}, {grey, grey, grey}, share);
-    const Rgb color = mix(faded, {out.rgb[i], out.rgb[i + 1], out.rgb[i + 2]}, share);
-    out.rgb[i] = color.r;
-    out.rgb[i + 1] = color.g;
-    out.rgb[i + 2] = color.b;
+    const uint32_t grey = (kRed * p[0] + kGreen * p[1] + kBlue * p[2] + kOne / 2) / kOne;
+    for (size_t c = 0; c < 3; ++c) {
+      const uint32_t sum = of_photo * p[c] + of_grey * grey + of_map * out.rgb[i + c];
+      out.rgb[i + c] = uint8_t((sum + kOne / 2) / kOne);
+    }
   }
   return out;
 }

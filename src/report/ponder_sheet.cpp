@@ -23,13 +23,12 @@ constexpr double kOverlayStrength = 0.6;
 
 }  // namespace
 
-void PonderSheet::add(const io::Image& photo, Map ponder_cost, std::string caption,
-                      std::vector<DrawnObject> objects) {
+PonderSheet::Cell PonderSheet::cell(const io::Image& photo, Map ponder_cost, std::string caption,
+                                    std::vector<DrawnObject> objects) {
   const double scale = std::min(1.0, double(kCellSide) / std::max(photo.width, photo.height));
   const auto side = [scale](int extent) { return std::max(1, int(std::lround(extent * scale))); };
-  cells_.push_back({io::resized(photo, {side(photo.height), side(photo.width)}),
-                    std::move(ponder_cost), std::move(caption), std::move(objects),
-                    Size{photo.height, photo.width}});
+  return {io::resized(photo, {side(photo.height), side(photo.width)}), std::move(ponder_cost),
+          std::move(caption), std::move(objects), Size{photo.height, photo.width}};
 }
 
 io::Image PonderSheet::draw(int columns) const {

@@ -12,11 +12,25 @@ namespace sact::report {
 
 class PonderSheet {
  public:
+  struct Cell {
+    io::Image photo;
+    Map ponder_cost;
+    std::string caption;
+    std::vector<DrawnObject> objects;
+    Size size;  // of the photograph as it was given
+  };
+
   /// `caption` stands under the picture; it may have several lines. `objects` are outlined. The
   /// photograph is shrunk to its cell at once: a sheet of many large photographs does not hold them
   /// all in memory.
+  static Cell cell(const io::Image& photo, Map ponder_cost, std::string caption,
+                   std::vector<DrawnObject> objects = {});
+
+  void add(Cell cell) { cells_.push_back(std::move(cell)); }
   void add(const io::Image& photo, Map ponder_cost, std::string caption,
-           std::vector<DrawnObject> objects = {});
+           std::vector<DrawnObject> objects = {}) {
+    add(cell(photo, std::move(ponder_cost), std::move(caption), std::move(objects)));
+  }
 
   size_t size() const { return cells_.size(); }
 
@@ -25,13 +39,6 @@ class PonderSheet {
   io::Image draw(int columns) const;
 
  private:
-  struct Cell {
-    io::Image photo;
-    Map ponder_cost;
-    std::string caption;
-    std::vector<DrawnObject> objects;
-    Size size;  // of the photograph as it was given
-  };
   std::vector<Cell> cells_;
 };
 

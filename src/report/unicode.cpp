@@ -94,6 +94,30 @@ size_t display_width(std::string_view text) {
   return width;
 }
 
+std::string cut_middle(std::string_view text, size_t width) {
+  const size_t whole = display_width(text);
+  if (whole <= width) return std::string(text);
+  if (width == 0) return {};
+  const size_t head = (width - 1) / 2, tail_begin = whole - (width - 1 - head);
+  std::string front, back;
+  size_t end = 0;        // cells up to the end of the character
+  bool in_front = true;  // what the last character with a width went to
+  bool in_back = false;
+  while (!text.empty()) {
+    std::string_view character = text;
+    next_character(text);
+    character.remove_suffix(text.size());
+    if (const size_t cells = display_width(character)) {
+      in_back = end >= tail_begin;
+      end += cells;
+      in_front = end <= head;
+    }  // else: a combining mark stays with the character before it
+    if (in_front) front += character;
+    if (in_back) back += character;
+  }
+  return front + "…" + back;
+}
+
 std::string single_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());

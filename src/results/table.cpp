@@ -46,10 +46,6 @@ io::Json to_json(const SeedMean& value) {
   return {{"mean", value.mean}, {"spread", value.spread}};
 }
 
-io::Json to_json(const MeanStd& value) {
-  return {{"mean", value.mean}, {"std", value.std}};
-}
-
 }  // namespace
 
 report::Table results_table(const std::vector<Row>& rows, Size size) {

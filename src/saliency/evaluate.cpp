@@ -94,6 +94,7 @@ PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<
   const size_t batch = size_t(std::clamp<int64_t>(8 * 360 * 640 / size.positions(), 1, 8));
   const size_t values = size_t(3 * size.positions());
   const int64_t dense = dense_flops(image_network(spec), size);
+  runner.expect_memory(int(std::min(batch, items.size())), size);
   PonderMaps result;
   Progress progress("running the network", int64_t(items.size()), "images");
   for (size_t first = 0; first < items.size(); first += batch) {

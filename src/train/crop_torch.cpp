@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "train/halting_torch.h"
 
 namespace sact::train {
@@ -28,10 +30,17 @@ std::vector<float> sample_places(std::span<const detect::CropBox> boxes, int cro
 
 }  // namespace
 
+void expect_crop_memory(int64_t boxes, int64_t channels, int64_t crop) {
+  expect_memory(uint64_t(boxes * crop * crop * (channels + 2) * 4),
+                fmt::format("cropping {} boxes to {}x{} features of {} channels", boxes, crop, crop,
+                            channels));
+}
+
 torch::Tensor crop_and_resize(const torch::Tensor& features, std::span<const detect::CropBox> boxes,
                               int crop) {
   const int64_t count = int64_t(boxes.size()), channels = features.size(1);
   if (count == 0) return features.new_zeros({0, channels, crop, crop});
+  if (features.is_cpu()) expect_crop_memory(count, channels, crop);
   const int height = int(features.size(2)), width = int(features.size(3));
   std::vector<float> y =
       sample_places(boxes, crop, height, &detect::CropBox::y1, &detect::CropBox::y2);

@@ -8,6 +8,9 @@
 
 namespace sact::train {
 
+/// Throws sact::Error when so many crops do not fit into the memory that is there.
+void expect_crop_memory(int64_t boxes, int64_t channels, int64_t crop);
+
 /// Crops of one image's features [1, C, H, W]: [boxes, C, crop, crop], with the numbers of
 /// detect::crop_and_resize. Gradients go to the features.
 torch::Tensor crop_and_resize(const torch::Tensor& features, std::span<const detect::CropBox> boxes,

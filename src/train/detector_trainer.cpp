@@ -10,6 +10,7 @@
 #include "data/order.h"
 #include "detect/examples.h"
 #include "model/initial_weights.h"
+#include "train/crop_torch.h"
 #include "train/detection_loss.h"
 #include "train/detector_evaluation.h"
 #include "train/detector_run_folder.h"
@@ -121,7 +122,12 @@ void DetectorTrainer::prepare_detector() {
   initial.halting_scale = settings_.halting_scale;
   detector_ = make_detector(spec, initial_weights(spec, initial));
   if (folder_ && !folder_->checkpoint() && !settings_.init.empty()) {
-    start_from(named_tensors(*detector_), spec, ModelFile(settings_.init));
+    expect_outside_run(settings_.init, options_.run);
+    log_info("{}", start_from(named_tensors(*detector_), spec, ModelFile(settings_.init)));
+  }
+  if (device_.is_cpu()) {  // what evaluations will take must not cost an epoch first
+    const DetectionSpec& detection = *spec.detection;
+    expect_crop_memory(detection.proposals, spec.block_channels(spec.blocks() - 2), detection.crop);
   }
   detector_->to(device_);
   if (device_.is_cuda()) to_channels_last(*detector_);

@@ -112,6 +112,10 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
   if (processes.device().is_cuda()) to_channels_last(*network);
   std::vector<EvalOutcome> outcomes;
   for (const Size& size : request.sizes) {
+    if (processes.device().is_cpu()) {
+      const int64_t batch = std::min<int64_t>(request.batch, dataset->size());
+      expect_forward_memory(file.spec(), int(batch), size);
+    }
     // Images are decoded anew for every size, so that a result does not depend on the others.
     FeederOptions feed;
     feed.storage_size = evaluation::storage_size(*dataset, size, file.spec());
@@ -119,9 +123,10 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
     feed.device = processes.device();
     feed.interrupted = request.interrupted;
     Feeder feeder(*dataset, feed);
-    outcomes.push_back(
-        evaluate(network, feeder, processes,
-                 {size, request.batch, request.bf16, request.interrupted, request.on_image}));
+    outcomes.push_back(evaluate(
+        network, feeder, processes,
+        {size, request.batch, request.bf16, request.interrupted,
+         [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); }}));
   }
   if (!processes.first()) outcomes.clear();
   return outcomes;

@@ -16,13 +16,14 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("init", s.init, defines, "model file whose weights to start from");
   visit("depth", s.depth, defines, "50, 101 or 152; 0: see units");
   visit("units", s.units, defines, "residual units of each block, such as 3,4,23,3");
-  visit("halting", s.halting, defines, "none, act or sact");
+  visit("halting", s.halting, defines, "none, act, sact, or auto: as init, else none");
   visit("stem", s.stem, defines, "imagenet or small");
   visit("unit", s.unit, defines, "bottleneck or basic");
   visit("width", s.width, defines, "width of block 1");
-  visit("epsilon", s.epsilon, defines, "positions halt at 1 - epsilon");
-  visit("tile", s.tile, defines, "side of tiles that halt together");
-  visit("halting_norm", s.halting_norm, defines, "batch norm before halting scores");
+  visit("epsilon", s.epsilon, defines, "positions halt at 1 - epsilon; 0: as init, else 0.01");
+  visit("tile", s.tile, defines, "side of tiles that halt together; 0: as init, else 1");
+  visit("halting_norm", s.halting_norm, defines,
+        "batch norm before halting scores: true, false, or auto: as init, else true");
   visit("residual_scale", s.residual_scale, defines,
         "scale of every unit's last convolution at the start");
   visit("norm_decay", s.norm_decay, defines, "decay of the norms' moving averages");
@@ -70,7 +71,8 @@ constexpr const char* kCommand = "sact train";
 
 void validate(const TrainSettings& s) {
   if (s.data.empty()) fail("setting 'data' is missing: give an image folder, or data=synthetic");
-  check_setting_name("halting", s.halting, {"none", "act", "sact"});
+  check_setting_name("halting", s.halting, {"auto", "none", "act", "sact"});
+  check_setting_name("halting_norm", s.halting_norm, {"auto", "true", "false"});
   check_setting_name("stem", s.stem, {"imagenet", "small"});
   check_setting_name("unit", s.unit, {"bottleneck", "basic"});
   check_setting_name("schedule", s.schedule, {"step", "cosine"});

@@ -16,13 +16,13 @@ struct TrainSettings {
   std::string init;
   int depth = 0;
   std::vector<int> units;
-  std::string halting = "none";
+  std::string halting = "auto";
   std::string stem = "imagenet";
   std::string unit = "bottleneck";
   int width = 64;
-  double epsilon = 0.01;
-  int tile = 1;
-  bool halting_norm = true;
+  double epsilon = 0;
+  int tile = 0;
+  std::string halting_norm = "auto";
   double residual_scale = 1;
   double norm_decay = 0.997;
   double halting_bias = -3;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "io/json.h"
 
@@ -51,6 +52,9 @@ bool setting_fits(const io::Json& json) {
 
 template <typename T>
 T setting_value(const io::Json& json, const std::string& what) {
+  if constexpr (std::is_same_v<T, std::string>) {  // of names that include true and false
+    if (json.is_boolean()) return json.get<bool>() ? "true" : "false";
+  }
   if (!setting_fits<T>(json)) {
     fail("{} must be {}, found {}", what, setting_type_name<T>(),
          printable(io::dump_json(json), 40));
@@ -87,6 +91,25 @@ inline void check_setting_name(const char* key, const std::string& value,
   }
 }
 
+/// Every key, in the order of declaration.
+template <typename Settings>
+std::vector<std::string> keys_of_settings() {
+  std::vector<std::string> keys;
+  const Settings defaults;
+  for_each_setting(defaults, [&](const char* key, const auto&, SettingKind, const char*) {
+    keys.emplace_back(key);
+  });
+  return keys;
+}
+
+/// Throws: there is no such key. `where` names the file, with ": ", or is empty.
+template <typename Settings>
+[[noreturn]] void fail_of_unknown_setting(const std::string& where, const std::string& key,
+                                          const char* command) {
+  fail("{}there is no setting '{}'{}; '{} --settings' lists them", where, printable(key),
+       did_you_mean(key, keys_of_settings<Settings>()), command);
+}
+
 /// JSON with every key, in the order of declaration.
 template <typename Settings>
 std::string settings_to_json(const Settings& settings, int indent) {
@@ -117,10 +140,7 @@ Settings read_settings(std::string_view text, const std::string& name, const cha
     bool known = false;
     for_each_setting(
         base, [&](const char* other, auto&, SettingKind, const char*) { known |= key == other; });
-    if (!known) {
-      fail("{}: there is no setting '{}'; '{} --settings' lists them", name, printable(key),
-           command);
-    }
+    if (!known) fail_of_unknown_setting<Settings>(name + ": ", key, command);
   }
   return base;
 }
@@ -140,9 +160,7 @@ void set_setting(Settings& settings, const std::string& assignment, const char* 
     using T = std::decay_t<decltype(value)>;
     value = setting_value<T>(setting_from_text<T>(text), fmt::format("setting '{}'", key));
   });
-  if (!known) {
-    fail("there is no setting '{}'; '{} --settings' lists them", printable(name), command);
-  }
+  if (!known) fail_of_unknown_setting<Settings>({}, name, command);
 }
 
 /// A table of every key with its default and meaning, for --help.
@@ -153,7 +171,7 @@ std::string help_on_settings() {
   for_each_setting(
       defaults, [&](const char* key, const auto& value, SettingKind, const char* help) {
         const std::string assigned = fmt::format("{}={}", key, io::dump_json(io::Json(value)));
-        text += fmt::format("  {:<28} {}\n", assigned, help);
+        text += fmt::format("  {:<28}  {}\n", assigned, help);
       });
   return text;
 }

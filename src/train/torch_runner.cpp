@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "train/device.h"
 #include "train/network_weights.h"
 
@@ -25,8 +27,13 @@ class TorchRunner : public Runner {
     network_->to(device);
   }
 
+  void expect_memory(int count, Size size) const override {
+    if (device_.is_cpu()) expect_forward_memory(network_->spec(), count, size);
+  }
+
   std::vector<ImageResult> run(const std::vector<float>& planes, int count, Size size) override {
     validate_image_size(size);
+    expect_memory(count, size);
     SACT_ASSERT(int64_t(planes.size()) == 3 * count * size.positions());
     torch::InferenceMode inference;
     const torch::Tensor images =
@@ -42,6 +49,24 @@ class TorchRunner : public Runner {
 };
 
 }  // namespace
+
+void expect_forward_memory(const ModelSpec& spec, int count, Size size) {
+  // What is alive at the widest place: a unit's input, what its layers make of it, and with halting
+  // the states and their mean.
+  const int64_t copies = spec.adaptive() ? 6 : 4;
+  int64_t widest = 0;
+  if (spec.stem != Stem::kNone) {
+    widest = spec.stem_size(size).positions() * spec.stem_channels();
+  }
+  for (int block = 0; block < spec.blocks(); ++block) {
+    widest =
+        std::max(widest, spec.block_size(block, size).positions() * spec.block_channels(block));
+  }
+  const int64_t values = copies * widest + 2 * 3 * size.positions();
+  sact::expect_memory(
+      uint64_t(4 * count * values),
+      fmt::format("running {} of {}x{}", counted(count, "image"), size.height, size.width));
+}
 
 std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& output, Size size) {
   std::vector<ImageResult> results(static_cast<size_t>(output.features.size(0)));

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "data/memory.h"
 #include "data/open.h"
 #include "data/order.h"
 #include "model/initial_weights.h"
@@ -112,7 +112,7 @@ void Trainer::prepare_feeders() {
       decoded_bytes(*train_set_, feed.storage_size) + decoded_bytes(*val_set_, val_storage);
   feed.cache = settings_.cache == "memory" ||
                (settings_.cache == "auto" &&
-                processes_.local_size() * bytes < 0.5 * double(data::available_memory()));
+                processes_.local_size() * bytes < 0.5 * double(available_memory()));
   feed.workers = processes_.threads(settings_.workers);
   feed.max_corrupt = settings_.max_corrupt;
   feed.device = device_;
@@ -149,9 +149,10 @@ void Trainer::prepare_network() {
   network_ = make_network(spec, initial_weights(spec, initial));
   // All take over what the first has, and a run that goes on has what it needs in its checkpoint.
   if (folder_ && !folder_->checkpoint() && !settings_.init.empty()) {
+    expect_outside_run(settings_.init, options_.run);
     const ModelFile init(settings_.init);
     expect_classifier(init);
-    start_from(named_tensors(*network_), spec, init);
+    log_info("{}", start_from(named_tensors(*network_), spec, init));
   }
   network_->to(device_);
   if (device_.is_cuda()) to_channels_last(*network_);
@@ -333,10 +334,12 @@ ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::stri
   }
   if (settings.depth) spec.units = units_of_depth(settings.depth);
   if (!settings.units.empty()) spec.units = settings.units;
-  spec.halting = halting_from_name(settings.halting, "setting 'halting'");
-  spec.epsilon = settings.epsilon;
-  spec.tile = settings.tile;
-  spec.halting_norm = settings.halting_norm;
+  if (settings.halting != "auto") {
+    spec.halting = halting_from_name(settings.halting, "setting 'halting'");
+  }
+  if (settings.epsilon != 0) spec.epsilon = settings.epsilon;
+  if (settings.tile != 0) spec.tile = settings.tile;
+  if (settings.halting_norm != "auto") spec.halting_norm = settings.halting_norm == "true";
   spec.classes = int(class_names.size());
   spec.labels = class_names;
   spec.input.size = settings.eval_size ? settings.eval_size : settings.size;

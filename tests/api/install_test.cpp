@@ -111,6 +111,14 @@ TEST_F(Installed, TheProgramFindsItsPlugin) {
 #endif
 }
 
+TEST_F(Installed, ManualPagesAndCompletionsAreWhereToolsLook) {
+  for (const char* file : {"man/man1/sact.1", "man/man1/sact-predict.1",
+                           "man/man1/sact-saliency-eval.1", "bash-completion/completions/sact",
+                           "zsh/site-functions/_sact"}) {
+    EXPECT_TRUE(std::filesystem::is_regular_file(prefix() + "/share/" + file)) << file;
+  }
+}
+
 TEST_F(Installed, NothingLinksLibTorch) {
   std::string needed = output_of("ldd " + prefix() + "/bin/sact");
 #ifdef SACT_SHARED

@@ -1,6 +1,7 @@
 // The library through its public headers, and against the program.
 #include <gtest/gtest.h>
 #include <sact/sact.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -316,6 +317,25 @@ TEST_F(Library, EveryInstructionSetGivesTheSameClasses) {
   const Result found = Session(Model::load(path("plain"))).run(image);
   for (size_t c = 0; c < 7; ++c) EXPECT_NEAR(found.logits()[c], right.logits()[c], 1e-3);
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses
+
+TEST_F(Library, MemoryThatIsNotThereIsAnError) {
+  Session session(Model::load(kTrained));
+  const Image image = waves(80, 60, 1);
+  rlimit old_limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &old_limit), 0);
+  const rlimit small{rlim_t{4} << 30, old_limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &small), 0);
+  InputOptions options;
+  options.size = 5000;
+  const std::string message = error_of([&] { session.run(image, options); });
+  setrlimit(RLIMIT_AS, &old_limit);
+  EXPECT_NE(message.find("running 1 image of 5000x5000 would need"), std::string::npos)
+      << message;
+}
+
+#endif
 
 }  // namespace
 }  // namespace sact

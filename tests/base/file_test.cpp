@@ -1,6 +1,7 @@
 // Reading and writing files: whole or not at all.
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,6 +25,15 @@ std::string text_of(const fs::path& path) {
 
 size_t files_in(const fs::path& directory) {
   return size_t(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+TEST(File, WhatIsNotSyncedIsStillPutInPlaceWhole) {
+  test::TemporaryDirectory directory;
+  const std::string text = "new";
+  write_file_atomically(directory / "a", "old, and longer");
+  write_file_atomically(directory / "a", std::as_bytes(std::span(text)), Durability::kUnsynced);
+  EXPECT_EQ(text_of(directory / "a"), "new");
+  EXPECT_EQ(files_in(directory.path()), 1u) << "no temporary file is left";
 }
 
 TEST(File, WrittenBytesAreReadBack) {
@@ -67,13 +77,43 @@ TEST(File, SpecialFilesAreNotReplaced) {
   EXPECT_TRUE(fs::is_fifo(directory / "fifo"));
 }
 
-TEST(File, LinksAreFollowedAndKept) {
+TEST(File, LinksAreReplacedAndNotFollowed) {
   test::TemporaryDirectory directory;
   write_file_atomically(directory / "target", "old");
   fs::create_symlink("target", directory / "link");
-  write_file_atomically(directory / "link", "new");
-  EXPECT_TRUE(fs::is_symlink(directory / "link"));
-  EXPECT_EQ(text_of(directory / "target"), "new");
+  fs::create_symlink("nowhere", directory / "dangling");
+  for (const char* name : {"link", "dangling"}) {
+    write_file_atomically(directory / name, "new");
+    EXPECT_FALSE(fs::is_symlink(directory / name));
+    EXPECT_EQ(text_of(directory / name), "new");
+  }
+  EXPECT_EQ(text_of(directory / "target"), "old");
+  EXPECT_FALSE(fs::exists(directory / "nowhere"));
+}
+
+TEST(File, LinksToOpenFilesAreNotReplaced) {
+  test::TemporaryDirectory directory;
+  std::ofstream(directory / "redirected") << "old";
+  const int descriptor = ::open((directory / "redirected").c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(descriptor, 0);
+  // What /dev/stdout is when standard output goes to a file.
+  fs::create_symlink("/proc/self/fd/" + std::to_string(descriptor), directory / "stdout");
+  const auto message = test::error_of([&] { write_file_atomically(directory / "stdout", "x"); });
+  ::close(descriptor);
+  EXPECT_NE(message.find("stands for an open file"), std::string::npos) << message;
+  EXPECT_TRUE(fs::is_symlink(directory / "stdout"));
+}
+
+TEST(File, PermissionsOfAReplacedFileAreKept) {
+  test::TemporaryDirectory directory;
+  std::ofstream(directory / "a") << "old";
+  for (const mode_t mode : {0600u, 0664u, 0751u}) {
+    ASSERT_EQ(::chmod((directory / "a").c_str(), mode), 0);
+    write_file_atomically(directory / "a", "new");
+    struct stat status {};
+    ASSERT_EQ(::stat((directory / "a").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, mode);
+  }
 }
 
 TEST(File, NamesMayBeAsLongAsTheSystemAllows) {

@@ -118,7 +118,7 @@ TEST_F(CliBench, APlainModelIsMeasuredWithFreshHalting) {
 TEST_F(CliBench, LayersAreInTheJsonToo) {
   const auto finished = bench({"plain", "--density", "1", "--layers", "--json"});
   ASSERT_EQ(finished.status, 0) << finished.err;
-  const Json layers = Json::parse(finished.out)["layers"];
+  const Json layers = Json::parse(finished.out)["per_layer"];
   ASSERT_EQ(layers.size(), size_t(1 + 5 * 3 + 2 + 1));  // stem, units, shortcuts, head
   EXPECT_EQ(layers[0]["name"], "stem.conv");
   EXPECT_EQ(layers[0]["rows"], 32 * 32);
@@ -168,7 +168,7 @@ TEST_F(CliBench, MistakesGetOneLine) {
   expect_error({"adaptive", "nothing-here"}, 1, "nothing-here");
   expect_error({"plain", "--csv", "no/such/file"}, 1, "no/such/file");
   expect_error({"plain", "--peer", "./no-such-program"}, 1, "'./no-such-program' ended");
-  expect_error({"plain", "--device", "cuda"}, 1, "--device");
+  expect_error({"plain", "--device", "cuda"}, 2, "--device");
   expect_error({"plain", "--size", "8"}, 1, "8x8");
   for (const auto& [option, value] :
        {std::pair{"--density", "2"}, {"--dtype", "fp16"}, {"--rounds", "0"}, {"--batch", "0"}}) {

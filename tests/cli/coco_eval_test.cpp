@@ -61,7 +61,7 @@ TEST_F(CliCocoEval, JsonHasAllNumbers) {
   EXPECT_EQ(json.at("detections"), 3);
   EXPECT_EQ(json.at("objects"), 2);
   ASSERT_EQ(json.at("per_category").size(), 2u);
-  EXPECT_EQ(json.at("per_category")[0].at("name"), "cat");
+  EXPECT_EQ(json.at("per_category")[0].at("category"), "cat");
   EXPECT_EQ(json.at("per_category")[1].at("AP"), -1.0);
   EXPECT_GE(json.at("seconds").get<double>(), 0);
 }

@@ -43,6 +43,16 @@ class CliEval : public ::testing::Test {
     ASSERT_EQ(made.status, 0) << made.err;
   }
 
+  /// The model "labelled", whose classes have these names.
+  void make_labelled(const std::vector<std::string>& labels) {
+    std::ofstream file(directory_ / "labels");
+    for (const std::string& label : labels) file << label << '\n';
+    file.close();
+    const auto made = run({"new", "--units", "2", "--width", "4", "--input-size", "32", "--labels",
+                           "labels", "--out", "labelled"});
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+
   std::vector<std::vector<std::string>> csv(const std::string& name) {
     std::ifstream file(directory_ / name);
     const std::string text((std::istreambuf_iterator<char>(file)),
@@ -130,6 +140,52 @@ TEST_F(CliEval, ADamagedImageIsNamedAndTheOthersAreEvaluated) {
       << finished.err;
 }
 
+TEST_F(CliEval, FoldersAreMatchedWithLabelsByNameInEveryBackEnd) {
+  write_photos();
+  std::filesystem::rename(directory_ / "photos/val/ring", directory_ / "photos/val/n01440764");
+  std::vector<std::string> labels = {"tench"};
+  for (const auto& folder : std::filesystem::directory_iterator(directory_ / "photos/val")) {
+    const std::string name = folder.path().filename();
+    if (folder.is_directory() && name != "n01440764") labels.insert(labels.begin(), name);
+  }
+  labels.insert(labels.begin(), "of nothing here");
+  make_labelled(labels);
+#ifdef SACT_HAS_TORCH
+  const std::vector<std::string> backends = {"engine", "torch"};
+#else
+  const std::vector<std::string> backends = {"engine"};
+#endif
+  for (const std::string& backend : backends) {
+    const auto finished = run({"eval", "labelled", "--data", "photos", "--backend", backend,
+                               "--predictions", "p.csv", "--json"});
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    const auto rows = csv("p.csv");
+    ASSERT_EQ(rows.size(), 13u);
+    for (size_t i = 1; i < rows.size(); ++i) {
+      std::string folder = std::filesystem::path(rows[i][0]).parent_path().filename();
+      if (folder == "n01440764") folder = "tench";
+      EXPECT_EQ(labels.at(size_t(std::stoi(rows[i][3]))), folder) << backend;
+    }
+  }
+}
+
+TEST_F(CliEval, FoldersOfOtherClassesAreRefusedWithBothNames) {
+  write_photos();
+  make_labelled({"cat", "dog"});
+  expect_error({"eval", "labelled", "--data", "photos"}, 1, "none of the network's 2 (cat and dog)");
+  std::filesystem::create_directories(directory_ / "few/val");
+  std::filesystem::rename(directory_ / "photos/val/ring", directory_ / "few/val/ring");
+  expect_error({"eval", "m", "--data", "few"}, 1,
+               "it has 1 class, but the network has 10 and no labels");
+}
+
+TEST_F(CliEval, ANetworkWithoutLabelsIsSaidToBeMatchedByNumber) {
+  write_photos();
+  const auto finished = run({"eval", "m", "--data", "photos"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_NE(finished.err.find("has no labels"), std::string::npos) << finished.err;
+}
+
 TEST_F(CliEval, MistakesGetOneLine) {
   std::filesystem::create_directories(directory_ / "empty");
   expect_error({"eval", "m", "--data", "empty", "--split", ""}, 1, "no class directories");
@@ -137,7 +193,8 @@ TEST_F(CliEval, MistakesGetOneLine) {
   expect_error({"eval", "m", "--data", "void"}, 1, "void/val/cat: no JPEG or PNG image");
   std::filesystem::create_directories(directory_ / "broken/val/cat");
   std::ofstream(directory_ / "broken/val/cat/a.jpg") << "\xff\xd8\xff\xe0 nothing more";
-  expect_error({"eval", "m", "--data", "broken"}, 1, "none of the 1 image can be read");
+  make_labelled({"dog", "cat"});
+  expect_error({"eval", "labelled", "--data", "broken"}, 1, "none of the 1 image can be read");
   expect_error({"eval", "m", "--data", "synthetic", "--backend", "engine", "--device", "cuda"}, 1,
                "--device cuda");
   expect_error({"eval", "m", "--data", "synthetic", "--backend", "torch", "--dtype", "bf16"}, 1,

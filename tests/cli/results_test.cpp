@@ -80,9 +80,10 @@ TEST_F(CliResults, BaselineFromASavedResultHasTheRoundedUnits) {
                          "32", "--out", "b", "--json"});
   ASSERT_EQ(made.status, 0) << made.err;
   const Json json = Json::parse(made.out);
-  EXPECT_EQ(json["units"], Json({2, 2}));
-  EXPECT_EQ(json["adaptive"]["units"], Json({1.6, 2.4}));
-  EXPECT_EQ(json["adaptive"]["flops"], 32e6);
+  EXPECT_EQ(json["spec"]["units"], Json({2, 2}));
+  EXPECT_EQ(json["adaptive"]["units"][0]["mean"], 1.6);
+  EXPECT_EQ(json["adaptive"]["units"][1]["mean"], 2.4);
+  EXPECT_EQ(json["adaptive"]["flops"]["mean"], 32e6);
   EXPECT_EQ(json["flops"], Json::parse(run({"info", "b", "--json"}).out)["flops"]);
 }
 

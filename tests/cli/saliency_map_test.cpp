@@ -65,8 +65,11 @@ TEST_F(CliSaliencyMap, TheUsualSizeIsThatOfThePaper) {
     const Finished finished = run({"saliency", "map", model, "cat/Stimuli/A/1.jpg", "--json"});
     ASSERT_EQ(finished.status, 0) << finished.err;
     const Json json = Json::parse(finished.out);
-    EXPECT_EQ(json["images"][0]["size"], size);
-    EXPECT_GT(json["dense_share"], 0.1);
+    const Json& image = json["images"][0];
+    EXPECT_EQ(Json({image["scaled_height"], image["scaled_width"]}), size);
+    EXPECT_EQ(Json({image["height"], image["width"]}), Json({36, 64})) << "of the photograph";
+    EXPECT_GT(image["flops"], 0.1 * image["dense_flops"].get<double>());
+    EXPECT_EQ(json["flops"], image["flops"]) << "the mean of one image";
   }
 }
 
@@ -118,7 +121,7 @@ TEST_F(CliSaliencyMap, NothingThatIsReadIsWrittenOver) {
   copy("cat/Stimuli/A/1.jpg", "in/1.saliency.png");
   const Finished finished =
       run({"saliency", "map", "m", "in/1.jpg", "in/1.saliency.png", "--out", "in"});
-  expect_error(finished, "written over this file");
+  expect_error(finished, "would be overwritten");
 }
 
 }  // namespace

@@ -301,7 +301,7 @@ TEST(CocoEval, JsonHasTheTwelveKeysAndThoseOfEachCategory) {
     EXPECT_TRUE(json.at(key).is_number()) << key;
     EXPECT_EQ(json.at("per_category").at(0).at(key), json.at(key)) << key;
   }
-  EXPECT_EQ(json.at("per_category").at(0).at("name"), "thing");
+  EXPECT_EQ(json.at("per_category").at(0).at("category"), "thing");
   EXPECT_EQ(json.at("APs"), -1.0);
 }
 

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <thread>
 
 #include "engine/plans.h"
+#include "support/errors.h"
 
 namespace sact::engine {
 namespace {
@@ -250,6 +252,56 @@ TEST(Session, TheProfileNamesEveryLayerWithItsRows) {
                 " fp32, taps in registers (below 1 KiB a tap), "),
       0u)
       << line;
+}
+
+/// What the system says of this process under a key of /proc/self/status, in bytes.
+int64_t process_bytes(const std::string& key) {
+  std::ifstream lines("/proc/self/status");
+  std::string word;
+  int64_t kib = 0;
+  while (lines >> word) {
+    if (word == key && lines >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+TEST(SessionMemory, IsEstimatedBeforeItIsTaken) {
+  for (const Halting halting : {Halting::kNone, Halting::kSact}) {
+    ModelSpec spec = tiny_spec(halting, {1, 1});
+    spec.width = 32;
+    const auto plan = random_plan(spec, 1);
+    Session session(plan, 2);
+    const Size size{700, 900};
+    const int64_t needed = session.bytes_needed(3, size), before = process_bytes("VmSize:");
+    const auto planes = random_planes(3, size, 1);
+    const auto results = session.run(planes, 3, size);
+    const int64_t taken = process_bytes("VmSize:") - before;
+    EXPECT_GT(needed, 100 << 20);
+    EXPECT_NEAR(double(taken) / double(needed), 1, 0.1) << name_of(halting);
+    session.expect_memory(3, size);
+  }
+}
+
+#endif
+
+TEST(SessionMemory, GrowsWithThreadsAndImages) {
+  const auto plan = random_plan(tiny_spec(Halting::kSact), 1);
+  const Session one(plan, 1), four(plan, 4);
+  const Size size{320, 320};
+  EXPECT_GT(four.bytes_needed(1, size), one.bytes_needed(1, size));
+  EXPECT_GT(one.bytes_needed(64, size), 64 * 3 * 320 * 320 * 4);
+}
+
+TEST(SessionMemory, ThatIsNotThereIsRefused) {
+  const auto plan = random_plan(tiny_spec(Halting::kNone), 1);
+  const Session session(plan, 1);
+  const std::string message = sact::test::error_of([&] {
+    session.expect_memory(1 << 20, {4000, 5000});
+  });
+  EXPECT_NE(message.find("running 1048576 images of 4000x5000 would need"), std::string::npos)
+      << message;
 }
 
 }  // namespace

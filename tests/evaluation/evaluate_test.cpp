@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 
 #include "base/error.h"
 #include "data/open.h"
@@ -30,10 +31,12 @@ class BrightnessRunner : public Runner {
       results[i].logits = {0, planes[i * values]};
       results[i].flops = size.positions();
       results[i].blocks.push_back({Map(1, 1), {2}});
+      if (int(i) == not_finite) results[i].logits[0] = std::numeric_limits<float>::quiet_NaN();
     }
     return results;
   }
 
+  int not_finite = -1;  // an image of a batch for which it gives no number
   std::vector<int> batches;
   std::vector<float> inputs;
 };
@@ -43,6 +46,7 @@ class Evaluate : public ::testing::Test {
   Evaluate() {
     spec_.units = {2};
     spec_.classes = 2;
+    spec_.labels = {"a", "b"};
     request_.data = directory_.path();
     request_.sizes = {{32, 48}};
     request_.batch = 2;
@@ -73,6 +77,7 @@ TEST_F(Evaluate, RunsEveryImageOfTheSplitAtEverySize) {
   for (int i = 0; i < 3; ++i) write("val/dark/" + std::to_string(i) + ".png", 10 * i);
   write("val/light/0.png", 220);
   write("val/light/1.png", 15);  // not as light as its class
+  spec_.labels = {"dark", "light"};
   request_.sizes = {{32, 48}, {64, 64}};
   std::vector<std::string> names;
   request_.on_image = [&](const EvaluatedImage& image) {
@@ -145,7 +150,28 @@ TEST_F(Evaluate, NothingButADamagedImageIsAnError) {
 TEST_F(Evaluate, ClassesThatTheNetworkHasNotAreRefused) {
   for (const char* name : {"val/a/0.png", "val/b/0.png", "val/c/0.png"}) write(name, 0);
   const std::string message = test::error_of([&] { evaluate_now(); });
-  EXPECT_NE(message.find("has 3 classes, but the network has 2"), std::string::npos) << message;
+  EXPECT_NE(message.find("1 of its 3 classes (c) is none of the network's 2 (a and b)"),
+            std::string::npos)
+      << message;
+}
+
+TEST_F(Evaluate, ClassesAreTheNetworksByName) {
+  spec_.classes = 4;
+  spec_.labels = {"n01440764", "b", "x", "a"};
+  for (const char* name : {"val/a/0.png", "val/b/0.png", "val/tench/0.png"}) write(name, 0);
+  std::vector<int> labels;
+  request_.on_image = [&](const EvaluatedImage& image) { labels.push_back(image.label); };
+  evaluate_now();
+  EXPECT_EQ(labels, (std::vector<int>{3, 1, 0}));
+}
+
+TEST_F(Evaluate, OutputThatIsNotFiniteIsAnErrorThatNamesTheImage) {
+  write("val/a/0.png", 0);
+  write("val/b/1.png", 0);
+  runner_.not_finite = 1;
+  const std::string message = test::error_of([&] { evaluate_now(); });
+  EXPECT_NE(message.find("val/b/1.png: the network's output is not finite"), std::string::npos)
+      << message;
 }
 
 TEST_F(Evaluate, CanBeInterruptedBetweenBatches) {

@@ -67,6 +67,40 @@ TEST(Png, RoundTripIsExact) {
   EXPECT_EQ(back.rgb, image.rgb);
 }
 
+TEST(Png, PicturesOfEverySizeAndKindComeBackThroughLibpng) {
+  Random random(7);
+  for (const int width : {1, 2, 3, 5, 16, 33, 257, 1021}) {
+    for (const int height : {1, 2, 7, 64, 301}) {
+      const int levels = 1 + int(random.below(256)), period = 1 + int(random.below(9));
+      Image image(width, height);
+      for (int y = 0; y < height; ++y) {
+        for (int x = 0; x < width; ++x) {  // noise, flat, blocks and slopes side by side
+          uint8_t* pixel = image.pixel(x, y);
+          for (int c = 0; c < 3; ++c) {
+            pixel[c] = x % 4 == 0   ? uint8_t(random.below(uint64_t(levels)))
+                       : x % 4 == 1 ? 255
+                       : x % 4 == 2 ? uint8_t((x / period + y / period) * 37 + c)
+                                    : uint8_t(x + 2 * y);
+          }
+        }
+      }
+      const Image back = decoded(encode_png(image));
+      EXPECT_EQ(back.width, width);
+      EXPECT_EQ(back.height, height);
+      EXPECT_EQ(back.rgb, image.rgb) << width << " x " << height;
+    }
+  }
+}
+
+TEST(Png, PicturesMuchLargerThanTheFirstGuessOfTheirFileComeBack) {
+  const Image noise = noise_image(1500, 900, 5);  // cannot be compressed at all
+  EXPECT_EQ(decoded(encode_png(noise)).rgb, noise.rgb);
+  const Image flat(4000, 3000);
+  const Bytes png = encode_png(flat);
+  EXPECT_LT(png.size(), 200'000u);
+  EXPECT_EQ(decoded(png).rgb, flat.rgb);
+}
+
 TEST(Png, SixteenBitIsScaledNotTruncated) {
   const Samples row = {0x00, 0x80, 0x00, 0x81, 0xfe, 0x00, 0xff, 0xff, 0x00, 0x00, 0x80, 0x00};
   const Image image =

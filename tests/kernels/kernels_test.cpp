@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/half.h"
@@ -387,6 +388,93 @@ TEST(Kernels, ScoresAndSumsAndMaximaEqualTheScalarFormOnEveryInstructionSet) {
       for (size_t c = 0; c < sums[0].size(); ++c) ASSERT_NEAR(sums[0][c], sums[1][c], 1e-4);
       ASSERT_EQ(sums[1].back(), 2.0f);
       ASSERT_EQ(largest[0], largest[1]);
+    }
+  }
+}
+
+/// NaN of several makes: as x86 gives it, as ARM gives it, and with all bits set.
+constexpr uint32_t kNotNumbers[] = {0xffc00000u, 0x7fc00000u, 0x7fffffffu, 0xffffffffu};
+
+TEST(Kernels, NormsKeepWhatIsNotFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const size_t channels = 37;  // whole vectors and a rest
+  const std::vector<float> scale(channels, 1.0f), shift(channels, 0.0f);
+  for (const Table* table : available_tables()) {
+    for (const uint32_t bits : kNotNumbers) {
+      std::vector<float> input(channels, std::bit_cast<float>(bits)), output(channels);
+      input[1] = input[36] = kInfinity;
+      std::vector<uint16_t> half(channels);
+      RowNorm norm;
+      norm.count = 1;
+      norm.input = input.data();
+      norm.scale = scale.data();
+      norm.shift = shift.data();
+      norm.channels = int(channels);
+      norm.output = output.data();
+      table->f32.norm(norm);
+      norm.output = half.data();
+      table->bf16.norm(norm);
+      for (size_t c = 0; c < channels; ++c) {
+        const float in_half = float_from_bf16(half[c]);
+        if (input[c] == kInfinity) {
+          EXPECT_EQ(output[c], kInfinity) << table->name;
+          EXPECT_EQ(in_half, kInfinity) << table->name;
+        } else {
+          EXPECT_TRUE(std::isnan(output[c])) << table->name << ", channel " << c;
+          EXPECT_TRUE(std::isnan(in_half)) << table->name << ", channel " << c;
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernels, ReluOfAProductKeepsWhatIsNotFinite) {
+  // Infinity times 0 is not a number.
+  constexpr int kColumns = 37, kRows = 13;
+  const std::vector<float> weights(kColumns, 0.0f), bias(kColumns + 64, 1.0f);
+  const std::vector<float> input(kRows, std::numeric_limits<float>::infinity());
+  const auto half_input = as<uint16_t>(input);
+  for (const Table* table : available_tables()) {
+    for (const DataType type : {DataType::kFloat32, DataType::kBFloat16}) {
+      Arena arena(1 << 16);
+      const PackedWeights packed =
+          pack_weights(*table, type, weights.data(), {1, 1, 1}, nullptr, 1, 1, kColumns, arena);
+      const bool full = type == DataType::kFloat32;
+      std::vector<float> output(kRows * kColumns);
+      std::vector<uint16_t> half(output.size());
+      RowProduct product;
+      product.rows = kRows;
+      product.input = full ? static_cast<const void*>(input.data()) : half_input.data();
+      product.input_stride = 1;
+      product.depth = 1;
+      product.weights = packed.data;
+      product.bias = bias.data();
+      product.last_panel = packed.panels();
+      product.columns = kColumns;
+      product.output = full ? static_cast<void*>(output.data()) : half.data();
+      product.output_stride = kColumns;
+      product.relu = true;
+      table->functions(type).product(product);
+      for (size_t i = 0; i < output.size(); ++i) {
+        EXPECT_TRUE(std::isnan(full ? output[i] : float_from_bf16(half[i])))
+            << table->name << ", " << name_of(type) << ", " << i;
+      }
+    }
+  }
+}
+
+TEST(Kernels, TheMaximumOfANumberAndNanIsNan) {
+  const size_t channels = 37;
+  const int32_t rows[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  for (const Table* table : available_tables()) {
+    for (size_t tap = 0; tap < 9; ++tap) {
+      for (const uint32_t bits : kNotNumbers) {
+        std::vector<float> input(9 * channels, 1.0f), output(channels);
+        std::fill_n(input.begin() + long(tap * channels), channels, std::bit_cast<float>(bits));
+        table->maximum({1, input.data(), int64_t(channels), rows, 9, int(channels), output.data(),
+                        int64_t(channels)});
+        for (const float value : output) EXPECT_TRUE(std::isnan(value)) << table->name << tap;
+      }
     }
   }
 }

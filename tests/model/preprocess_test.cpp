@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cmath>
 
 #include "support/errors.h"
@@ -25,6 +26,7 @@ TEST(Preprocess, NetworkInputIsNormalisedByChannel) {
 TEST(Preprocess, AspectIsKept) {
   EXPECT_EQ(size_keeping_aspect(1920, 1080, 180), (Size{180, 320}));
   EXPECT_EQ(size_keeping_aspect(100, 300, 50), (Size{150, 50}));
+  EXPECT_EQ(size_keeping_aspect(1, 1'000'000, 2148), (Size{INT_MAX, 2148})) << "no overflow";
 }
 
 TEST(Preprocess, ViewsAreTheCentralCropOrTheWholeImage) {
@@ -40,6 +42,10 @@ TEST(Preprocess, ViewsAreTheCentralCropOrTheWholeImage) {
   EXPECT_EQ(whole.size, (Size{64, 128}));
   test::error_of([&] { central_view(image, input, {64, 8}); });
   test::error_of([&] { whole_view(io::Image(1, 2000), 64); });
+  const std::string message = test::error_of([&] { whole_view(io::Image(1, 1'000'000), 2148); });
+  EXPECT_NE(message.find("an image of 1000000x1 with its shorter side scaled to 2148"),
+            std::string::npos)
+      << message;
 }
 
 TEST(Preprocess, ValuesThatAreNotFiniteAreFound) {

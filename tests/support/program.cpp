@@ -56,6 +56,10 @@ Running::Running(const Command& command) {
       ::signal(SIGXFSZ, SIG_IGN);  // so that writing fails and does not kill
       if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
     }
+    if (command.max_memory_bytes > 0) {
+      const rlimit limit{command.max_memory_bytes, command.max_memory_bytes};
+      if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(126);
+    }
     ::execve(command.program.c_str(), argv.data(), envp.data());
     ::_exit(127);
   }

@@ -80,6 +80,16 @@ TEST(Settings, DifferencesListWhatDefinesTheRunAndNotHowItIsRun) {
   EXPECT_EQ(differences(a, b), (std::vector<std::string>{"epochs: 90 -> 7"}));
 }
 
+TEST(Settings, AMistypedKeyIsGuessed) {
+  TrainSettings settings;
+  EXPECT_EQ(test::error_of([&] { set_from_text(settings, "ephocs=3"); }),
+            "there is no setting 'ephocs' (did you mean 'epochs'?); 'sact train --settings' lists "
+            "them");
+  EXPECT_EQ(test::error_of([] { settings_from_json(R"({"momentun": 1})", "c.json"); }),
+            "c.json: there is no setting 'momentun' (did you mean 'momentum'?); 'sact train "
+            "--settings' lists them");
+}
+
 TEST(Settings, HelpListsEveryKey) {
   const std::string help = settings_help();
   const io::Json defaults = io::Json::parse(to_json(TrainSettings{}));

@@ -124,9 +124,8 @@ TEST_F(Training, DamagedCheckpointIsOneClearError) {
 TEST_F(Training, TwoStagesStartFromThePlainNetwork) {
   train(options("plain", {"halting=none", "epochs=1"}));
   const std::string init = (directory_ / "plain/last.safetensors").string();
-  Network network(
-      spec_of_run(options("x", {"init=" + init}).settings, std::vector<std::string>(10, "class")));
   const ModelFile file(init);
+  Network network(spec_of_run(options("x", {"init=" + init}).settings, file.spec().labels));
   start_from(named_tensors(*network), network->spec(), file);
   auto tensors = named_tensors(*network);
   int compared = 0;

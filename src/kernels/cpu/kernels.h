@@ -66,7 +66,8 @@ struct RowProduct {
   bool keep_output = false;  // the last unit: only the mean is wanted
 };
 
-/// output[i] = relu(scale * input[rows[i]] + shift), per channel: a norm and its ReLU.
+/// output[i] = relu(scale * input[rows[i]] + shift), per channel: a norm and its ReLU. NaN stays
+/// NaN.
 struct RowNorm {
   int count = 0;
   const float* input = nullptr;

@@ -24,6 +24,19 @@ constexpr int kChunkRows = 128;
 constexpr int kCacheLine = 64;
 constexpr int kMostTilesAhead = 10;
 
+/// The larger of a number and a value, or the value where it is NaN, which must not be hidden.
+/// Highway's Max leaves that case to the processor: x86 gives the second operand, and vmaxnm of
+/// NEON the number.
+HWY_INLINE Vector at_least(Vector number, Vector value) {
+#if HWY_ARCH_X86
+  return hn::Max(number, value);
+#elif HWY_TARGET == HWY_NEON
+  return Vector(vmaxq_f32(number.raw, value.raw));
+#else
+  return hn::IfThenElse(hn::Lt(value, number), number, value);
+#endif
+}
+
 HWY_INLINE void store(Vector value, float* to) {
   hn::StoreU(value, Floats(), to);
 }
@@ -32,14 +45,17 @@ HWY_INLINE void store(Vector value, uint16_t* to) {
 #if SACT_NATIVE_BF16
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), (__m256i)_mm512_cvtneps_pbh(value.raw));
 #else
-  // Rounds to the nearest, and of two to the even one; networks have no NaNs to preserve.
+  // Rounds to the nearest, and of two to the even one. NaN stays NaN: its bits may be all ones,
+  // which rounding would turn into zero.
   const Words words;
   const auto bits = hn::BitCast(words, value);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
   const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7fff)));
+  const auto kept = hn::IfThenElse(hn::RebindMask(words, hn::IsNaN(value)),
+                                   hn::Or(bits, hn::Set(words, 0x400000)), rounded);
   const hn::Rebind<uint16_t, Words> half;
   const hn::RebindToSigned<Words> integers;
-  hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, hn::ShiftRight<16>(rounded))), half, to);
+  hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, hn::ShiftRight<16>(kept))), half, to);
 #endif
 }
 
@@ -192,7 +208,7 @@ HWY_INLINE void finish_vector(Vector sum, Vector remainder, Out* output, float* 
   if constexpr (kEnding == Ending::kStore) {
     store(sum, output);
   } else if constexpr (kEnding == Ending::kRelu) {
-    store(hn::Max(sum, hn::Zero(d)), output);
+    store(at_least(hn::Zero(d), sum), output);
   } else if constexpr (sizeof(Out) == sizeof(float)) {  // residuals have 32 bits
     constexpr bool kFirst = kEnding == Ending::kAddBothFirst || kEnding == Ending::kMeanOnlyFirst;
     constexpr bool kMean = kEnding != Ending::kAdd;
@@ -448,9 +464,8 @@ void norm(const RowNorm& n) {
     const float* input = n.input + (n.rows ? n.rows[i] : i) * n.input_stride;
     Out* output = static_cast<Out*>(n.output) + i * n.output_stride;
     auto value_at = [&](int c) SACT_INLINE_LAMBDA {
-      return hn::Max(
-          hn::MulAdd(hn::LoadU(d, n.scale + c), hn::LoadU(d, input + c), hn::LoadU(d, n.shift + c)),
-          zero);
+      return at_least(zero, hn::MulAdd(hn::LoadU(d, n.scale + c), hn::LoadU(d, input + c),
+                                       hn::LoadU(d, n.shift + c)));
     };
     for (int c = 0; c < whole; c += kLanes) store(value_at(c), output + c);
     for (int c = whole; c < n.channels; ++c) {
@@ -569,6 +584,10 @@ void sum(const RowSum& s) {
   }
 }
 
+HWY_INLINE float larger_or_nan(float a, float b) {
+  return a != a || b <= a ? a : b;
+}
+
 void maximum(const RowMaximum& m) {
   const Floats d;
   for (int i = 0; i < m.count; ++i) {
@@ -582,12 +601,15 @@ void maximum(const RowMaximum& m) {
     int c = 0;
     for (; c + kLanes <= m.channels; c += kLanes) {
       Vector largest = hn::LoadU(d, rows[0] + c);
-      for (int k = 1; k < count; ++k) largest = hn::Max(largest, hn::LoadU(d, rows[k] + c));
+      for (int k = 1; k < count; ++k) {
+        const Vector larger = at_least(largest, hn::LoadU(d, rows[k] + c));
+        largest = hn::IfThenElse(hn::IsNaN(largest), largest, larger);
+      }
       hn::StoreU(largest, d, output + c);
     }
     for (; c < m.channels; ++c) {
       output[c] = rows[0][c];
-      for (int k = 1; k < count; ++k) output[c] = std::max(output[c], rows[k][c]);
+      for (int k = 1; k < count; ++k) output[c] = larger_or_nan(output[c], rows[k][c]);
     }
   }
 }

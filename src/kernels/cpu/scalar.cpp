@@ -70,7 +70,7 @@ void product(const RowProduct& p) {
         mean = (p.first_residual ? before : mean) + p.remainders[row] * sum;
       }
       if (p.add) sum += before;
-      if (p.relu) sum = std::max(sum, 0.0f);
+      if (p.relu) sum = std::max(sum, 0.0f);  // in this order NaN stays NaN
       if (!p.keep_output) store(sum, output + column);
     }
   }
@@ -108,13 +108,18 @@ void scores(const RowScores& s) {
   }
 }
 
+/// NaN where one of the two is NaN.
+float larger_or_nan(float a, float b) {
+  return a != a || b <= a ? a : b;
+}
+
 void maximum(const RowMaximum& m) {
   for (int i = 0; i < m.count; ++i) {
     for (int c = 0; c < m.channels; ++c) {
       float largest = -std::numeric_limits<float>::infinity();
       for (int tap = 0; tap < 9; ++tap) {
         const int32_t row = m.rows[i * 9 + tap];
-        if (row != m.zero_row) largest = std::max(largest, m.input[row * m.input_stride + c]);
+        if (row != m.zero_row) largest = larger_or_nan(largest, m.input[row * m.input_stride + c]);
       }
       m.output[i * m.output_stride + c] = largest;
     }

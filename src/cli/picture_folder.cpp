@@ -1,0 +1,69 @@
+#include "cli/picture_folder.h"
+
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace sact::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Makes the folders of a picture below `folder`. A link that somebody planted there would lead
+/// elsewhere.
+void make_folders(const fs::path& folder, const fs::path& relative) {
+  fs::path below = folder;
+  for (const fs::path& part : relative) {
+    below /= part;
+    std::error_code ignored;
+    if (fs::is_symlink(below, ignored)) {
+      fail("{}: is a link, which pictures are not written through; name another --out",
+           below.string());
+    }
+  }
+  make_directories(below);
+}
+
+}  // namespace
+
+PictureFolder::PictureFolder(const fs::path& folder, const std::vector<std::string>& arguments,
+                             const std::vector<Input>& inputs, const std::string& suffix,
+                             const std::vector<std::string>& others)
+    : folder_(folder), names_(unique_names(inputs, suffix)) {
+  check_folders(arguments, folder);
+  std::vector<std::string> written = names_;
+  written.insert(written.end(), others.begin(), others.end());
+  check_inputs_stay(inputs, folder, written);
+  make_directories(folder);
+  check_writable(folder / "picture.png");
+  warn_of_earlier(suffix);
+}
+
+void PictureFolder::warn_of_earlier(const std::string& suffix) const {
+  const std::set<std::string> ours(names_.begin(), names_.end());
+  int64_t earlier = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().lexically_relative(folder_).string();
+    if (name.ends_with(suffix) && !ours.count(name)) ++earlier;
+  }
+  if (earlier > 0) {
+    log_warning(
+        "{}: {} of an earlier run {} beside those of this one; name another --out to keep "
+        "them apart",
+        folder_.string(), counted(earlier, "picture"), earlier == 1 ? "stays" : "stay");
+  }
+}
+
+std::string PictureFolder::write(size_t input, const io::Image& picture) const {
+  const fs::path name = names_[input], path = folder_ / name;
+  if (name.has_parent_path()) make_folders(folder_, name.parent_path());
+  io::write_image(path, picture);
+  return path.string();
+}
+
+}  // namespace sact::cli

@@ -1,0 +1,144 @@
+// Many images through one command: on all cores, in order, a line for each, and stopped by Ctrl-C.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "data/synthetic.h"
+#include "io/image.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "support/program.h"
+#include "support/temporary.h"
+
+namespace sact {
+namespace {
+
+using io::Json;
+using test::run_sact;
+
+constexpr int kImages = 12;
+
+class CliManyImages : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    run({"new", "--units", "2,3", "--width", "4", "--classes", "7", "--input-size", "64",
+         "--halting", "sact", "--halting-bias", "-1", "--halting-scale", "0.1", "--out", "m"});
+    std::ofstream(directory_ / "spec.json")
+        << R"({"units": [1, 2, 2], "width": 4, "classes": 3, "halting": "sact",
+               "detection": {"shorter_side": 64, "anchor_sizes": [16, 32], "proposals": 20,
+                             "proposal_channels": 8, "crop": 8, "pool": 2}})";
+    run({"new", "--spec", "spec.json", "--halting-bias", "-1", "--out", "detector"});
+    data::SyntheticOptions options;
+    options.width = 80;
+    options.height = 60;
+    std::filesystem::create_directories(directory_ / "photos");
+    for (int i = 0; i < kImages; ++i) {
+      io::write_image(directory_ / fmt::format("photos/{:02}.png", i),
+                      data::synthetic_sample(options, i).image);
+    }
+    std::ofstream(directory_ / "photos/05.png") << "no picture";
+  }
+
+  test::Finished run(const std::vector<std::string>& arguments, int status = 0) {
+    const auto finished = run_sact(arguments, directory_.path());
+    EXPECT_EQ(finished.status, status) << finished.err;
+    return finished;
+  }
+
+  static std::vector<Json> lines_of(const std::string& text) {
+    std::vector<Json> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+    return lines;
+  }
+
+  /// Starts a command that would take long, and interrupts it when its first picture is there.
+  test::Finished interrupted(std::vector<std::string> arguments, const std::string& suffix) {
+    for (int i = 0; i < 20'000; ++i) arguments.push_back("photos/00.png");
+    test::Running running({SACT_PROGRAM, arguments, {}, directory_.path()});
+    const auto out = directory_ / "out";
+    const auto started = [&] {
+      std::error_code ignored;
+      for (const auto& entry : std::filesystem::directory_iterator(out, ignored)) {
+        if (entry.path().string().ends_with(suffix)) return true;
+      }
+      return false;
+    };
+    while (!started() && !running.ended()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    running.send(SIGINT);
+    return running.wait();
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(CliManyImages, JsonLinesComeInTheOrderOfTheImages) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"predict", "m"}, {"detect", "detector"}}) {
+    std::vector<std::string> arguments = command;
+    for (const char* more : {"photos", "--no-pictures", "--jsonl", "--threads", "3"}) {
+      arguments.push_back(more);
+    }
+    const auto finished = run(arguments, 1);
+    const std::vector<Json> lines = lines_of(finished.out);
+    ASSERT_EQ(lines.size(), size_t(kImages));
+    for (int i = 0; i < kImages; ++i) {
+      EXPECT_EQ(lines[size_t(i)]["path"], fmt::format("photos/{:02}.png", i));
+      EXPECT_EQ(lines[size_t(i)].contains("error"), i == 5);
+      EXPECT_EQ(lines[size_t(i)].contains("flops"), i != 5);
+    }
+    EXPECT_NE(finished.err.find("11 images in"), std::string::npos)
+        << "the summary stays out of the lines: " << finished.err;
+  }
+  EXPECT_EQ(run({"predict", "m", "photos", "--json", "--jsonl"}, 2).out, "");
+}
+
+TEST_F(CliManyImages, ResultsDoNotDependOnHowManyAreRunAtATime) {
+  std::vector<float> logits[2];
+  for (const size_t i : {0, 1}) {
+    run({"predict", "m", "photos", "--no-pictures", "--raw", "raw", "--threads", i ? "4" : "1"}, 1);
+    logits[i] = io::float_values(*io::SafetensorsFile(directory_ / "raw").find("logits"), "logits");
+  }
+  EXPECT_EQ(logits[0].size(), size_t((kImages - 1) * 7));
+  EXPECT_EQ(logits[0], logits[1]);
+}
+
+TEST_F(CliManyImages, AnInterruptedPredictEndsWithWhatWasDone) {
+  const auto finished = interrupted({"predict", "m", "--out", "out", "--json"}, ".ponder.png");
+  EXPECT_EQ(finished.status, 130) << finished.err;
+  const Json json = Json::parse(finished.out);
+  EXPECT_EQ(json["interrupted"], true);
+  EXPECT_GE(json["images"].size(), 1u);
+  EXPECT_LT(json["images"].size(), 20'000u);
+  EXPECT_GT(io::read_image(directory_ / "out/overview.png").width, 200);
+  for (const Json& image : json["images"]) {
+    EXPECT_TRUE(std::filesystem::exists(directory_ / image["map"].get<std::string>()));
+  }
+}
+
+TEST_F(CliManyImages, AnInterruptedDetectEndsWithWhatWasDone) {
+  const auto finished =
+      interrupted({"detect", "detector", "--out", "out", "--results", "r.json"}, ".detections.png");
+  EXPECT_EQ(finished.status, 130) << finished.err;
+  EXPECT_NE(finished.out.find(", interrupted"), std::string::npos) << finished.out;
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "r.json"));
+}
+
+TEST_F(CliManyImages, PicturesOfAnEarlierRunAreNamed) {
+  run({"predict", "m", "photos/00.png", "photos/01.png", "--out", "maps"});
+  EXPECT_EQ(run({"predict", "m", "photos/00.png", "photos/01.png", "--out", "maps"}).err, "")
+      << "all are replaced";
+  EXPECT_NE(run({"predict", "m", "photos/01.png", "--out", "maps"})
+                .err.find("maps: 1 picture of an earlier run stays beside"),
+            std::string::npos);
+  EXPECT_EQ(run({"detect", "detector", "photos/01.png", "--out", "maps"}).err, "")
+      << "those of another command cannot be mistaken";
+}
+
+}  // namespace
+}  // namespace sact

@@ -1,0 +1,48 @@
+#include "cli/streamed_table.h"
+
+#include <gtest/gtest.h>
+
+#include "report/unicode.h"
+
+namespace sact::cli {
+namespace {
+
+StreamedTable table_of(size_t width) {
+  StreamedTable table({{"image", 5, true}, {"class", 5, true}, {"ms", 7}});
+  table.widen(0, "photographs/of/last/summer/0001.jpg");
+  table.widen(1, "golf ball");
+  table.fit(width);
+  return table;
+}
+
+TEST(StreamedTable, OnATerminalLongNamesAreCutInTheMiddle) {
+  const StreamedTable table = table_of(40);
+  const std::string row = table.row({"photographs/of/last/summer/0001.jpg", "golf ball", "12.3"});
+  EXPECT_EQ(report::display_width(row), 40u) << row;
+  EXPECT_EQ(row, "photograph…r/0001.jpg  golf ball     12.3");
+}
+
+TEST(StreamedTable, NumbersAreNeverCut) {
+  const StreamedTable table = table_of(10);
+  EXPECT_NE(table.row({"a", "b", "1234567.8"}).find("1234567.8"), std::string::npos);
+}
+
+TEST(StreamedTable, AFileGetsWholeNames) {
+  const std::string path(300, 'x');
+  EXPECT_EQ(table_of(0).row({path, "b", "1"}).find(path), 0u);
+}
+
+TEST(CutMiddle, CountsCellsAndKeepsMarksWithTheirLetters) {
+  EXPECT_EQ(report::cut_middle("abcdef", 6), "abcdef");
+  EXPECT_EQ(report::cut_middle("abcdef", 5), "ab…ef");
+  EXPECT_EQ(report::cut_middle("abcdef", 1), "…");
+  EXPECT_EQ(report::cut_middle("abcdef", 0), "");
+  EXPECT_EQ(report::cut_middle("日本語の写真", 7), "日…真") << "each takes two cells";
+  EXPECT_EQ(report::cut_middle("ae\u0301bcde\u0301f", 5), "ae\u0301…e\u0301f");
+  for (size_t width = 0; width < 12; ++width) {
+    EXPECT_LE(report::display_width(report::cut_middle("日本a語b\u0301の写c真", width)), width);
+  }
+}
+
+}  // namespace
+}  // namespace sact::cli
