@@ -1,6 +1,8 @@
 # What `cmake --install` puts where: program, library, headers, and how others find them.
+# Every component becomes a package of its own: SactPackages.cmake.
 include(CMakePackageConfigHelpers)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME sact)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/sact)
 install(TARGETS sact_program)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
@@ -10,20 +12,27 @@ install(FILES ${PROJECT_BINARY_DIR}/docs/_sact
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 # Where the program looks for them, whatever this system calls its library directory.
 if(SACT_TRAIN)
-  install(TARGETS sact_torch LIBRARY DESTINATION lib/sact)
+  install(TARGETS sact_torch LIBRARY DESTINATION lib/sact COMPONENT torch)
 endif()
 if(SACT_MAT)
   install(TARGETS sact_mat_reader RUNTIME DESTINATION lib/sact)
 endif()
-install(TARGETS sact_library EXPORT sact)
-install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS sact_library EXPORT sact
+  LIBRARY COMPONENT library NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
+install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(DIRECTORY examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
+  COMPONENT development)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
+install(FILES models/imagenette-sact.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/sact)
 
-install(EXPORT sact NAMESPACE sact:: FILE sactTargets.cmake DESTINATION ${package_directory})
+install(EXPORT sact NAMESPACE sact:: FILE sactTargets.cmake DESTINATION ${package_directory}
+  COMPONENT development)
 configure_package_config_file(cmake/sactConfig.cmake.in sactConfig.cmake
   INSTALL_DESTINATION ${package_directory})
 write_basic_package_version_file(sactConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sactConfig.cmake ${PROJECT_BINARY_DIR}/sactConfigVersion.cmake
-  DESTINATION ${package_directory})
+  DESTINATION ${package_directory} COMPONENT development)
 
 # A shared library brings what it needs along; with a static one the user's linker must know.
 set(package_requires)
@@ -35,4 +44,6 @@ endif()
 # Relative, so that an installation can be moved.
 file(RELATIVE_PATH package_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/sact.pc.in sact.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sact.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/sact.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  COMPONENT development)
+include(SactPackages)

@@ -13,9 +13,9 @@ endif()
 
 find_program(SACT_CCACHE ccache)
 if(SACT_CCACHE)
-  # The sloppiness lets ccache work with the precompiled LibTorch header.
+  # The sloppiness lets ccache work with precompiled headers; 'depend' spares it the preprocessor.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    env CCACHE_SLOPPINESS=pch_defines,time_macros ${SACT_CCACHE})
+    env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${SACT_CCACHE})
 endif()
 
 add_library(sact_settings INTERFACE)
@@ -42,10 +42,29 @@ function(sact_layer name)
   target_link_libraries(sact_${name} PUBLIC sact_settings ${LAYER_DEPENDS})
 endfunction()
 
+# sact_precompile(TARGET PRIVATE <a.h> ... | REUSE_FROM OTHER): precompiled headers that ccache knows.
+function(sact_precompile target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
+  target_precompile_headers(${target} ${ARGN})
+endfunction()
+
+# sact_optimize_little(TARGET): for code that compiles slowly and runs briefly.
+function(sact_optimize_little target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # sact_test(NAME SOURCES a_test.cpp ... DEPENDS sact_io ...): one program with GoogleTest.
 function(sact_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name}_test ${TEST_SOURCES})
-  target_link_libraries(${name}_test PRIVATE sact_test_support ${TEST_DEPENDS} GTest::gtest_main)
+  target_link_libraries(${name}_test PRIVATE sact_test_programs ${TEST_DEPENDS} GTest::gtest_main)
+  sact_optimize_little(${name}_test)
+  if("sact_train" IN_LIST TEST_DEPENDS)
+    sact_use_libtorch_header(${name}_test)
+  else()
+    sact_precompile(${name}_test REUSE_FROM sact_test_programs)
+  endif()
   add_test(NAME ${name} COMMAND ${name}_test)
 endfunction()

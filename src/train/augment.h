@@ -1,8 +1,6 @@
 // Augmentation and evaluation crops, as operations on whole batches on the training device.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "base/random.h"
 #include "data/dataset.h"
 #include "model/spec.h"
+#include "train/libtorch.h"
 #include "train/settings.h"
 
 namespace sact::train {

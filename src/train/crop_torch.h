@@ -1,11 +1,10 @@
 // detect::crop_and_resize with gradients.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <span>
 
 #include "detect/crop.h"
+#include "train/libtorch.h"
 
 namespace sact::train {
 

@@ -1,14 +1,13 @@
 // What a detector in training is punished for.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <array>
 #include <span>
 
 #include "base/random.h"
 #include "detect/targets.h"
 #include "train/detector_parts.h"
+#include "train/libtorch.h"
 
 namespace sact::train {
 

@@ -1,8 +1,6 @@
 // A detector as LibTorch modules: the reference for the engine's, and what is trained.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <span>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "detect/detections.h"
 #include "model/model_file.h"
 #include "model/result.h"
+#include "train/libtorch.h"
 #include "train/network.h"
 
 namespace sact::train {

@@ -1,9 +1,9 @@
 // Choosing the device that LibTorch runs on.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
+
+#include "train/libtorch.h"
 
 namespace sact::train {
 

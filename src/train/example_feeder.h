@@ -1,8 +1,6 @@
 // Pictures for training a detector, scaled and with their objects, decoded ahead by threads.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <deque>
 #include <functional>
 #include <future>
@@ -12,6 +10,7 @@
 #include "data/corrupt_items.h"
 #include "detect/examples.h"
 #include "model/spec.h"
+#include "train/libtorch.h"
 
 namespace sact::train {
 

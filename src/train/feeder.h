@@ -2,8 +2,6 @@
 // while training goes on.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "data/batch_loader.h"
 #include "data/dataset.h"
 #include "data/decoded_set.h"
+#include "train/libtorch.h"
 
 namespace sact::train {
 

@@ -2,9 +2,9 @@
 // plain operations, in a fraction of the launches and of the memory traffic.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <vector>
+
+#include "train/libtorch.h"
 
 namespace sact::train {
 

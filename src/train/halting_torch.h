@@ -2,7 +2,7 @@
 // halting/halting.h; the tests hold this to it.
 #pragma once
 
-#include <torch/torch.h>
+#include "train/libtorch.h"
 
 namespace sact::train {
 

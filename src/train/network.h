@@ -1,14 +1,13 @@
 // The network as LibTorch modules: the reference for every other back end, and what is trained.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <optional>
 #include <vector>
 
 #include "model/spec.h"
 #include "train/fused_block.h"
 #include "train/halting_torch.h"
+#include "train/libtorch.h"
 #include "train/norm.h"
 
 namespace sact::train {

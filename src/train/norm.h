@@ -1,7 +1,7 @@
 // Batch norm, with statistics of this process or of all.
 #pragma once
 
-#include <torch/torch.h>
+#include "train/libtorch.h"
 
 namespace sact::train {
 

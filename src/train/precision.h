@@ -1,7 +1,7 @@
 // Precision, algorithms and memory layout on CUDA.
 #pragma once
 
-#include <torch/torch.h>
+#include "train/libtorch.h"
 
 namespace sact::train {
 

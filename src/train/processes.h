@@ -2,12 +2,12 @@
 // what they exchange. c10d of LibTorch does the work, with Gloo on the CPU and NCCL on CUDA.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "train/libtorch.h"
 
 namespace sact::train {
 

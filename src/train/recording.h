@@ -1,11 +1,11 @@
 // Recording kernels in CUDA graphs, where launching them one by one takes longer than running them.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <memory>
 #include <vector>
+
+#include "train/libtorch.h"
 
 namespace sact::train {
 

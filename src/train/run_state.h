@@ -2,8 +2,6 @@
 // checkpoints.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "train/checkpoint.h"
+#include "train/libtorch.h"
 #include "train/processes.h"
 #include "train/sgd.h"
 

@@ -1,10 +1,10 @@
 // Stochastic gradient descent with momentum and weight decay, over all parameters at once.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 #include <vector>
+
+#include "train/libtorch.h"
 
 namespace sact::train {
 

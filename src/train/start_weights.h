@@ -1,12 +1,11 @@
 // Starting a network from another.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <filesystem>
 #include <string>
 
 #include "model/model_file.h"
+#include "train/libtorch.h"
 
 namespace sact::train {
 

@@ -1,12 +1,11 @@
 // One step of training: forward, loss, backward, update.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <memory>
 
 #include "train/checkpoint.h"
+#include "train/libtorch.h"
 #include "train/network.h"
 #include "train/processes.h"
 #include "train/sgd.h"

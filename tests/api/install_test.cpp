@@ -58,6 +58,7 @@ test::TemporaryDirectory* Installed::directory_ = nullptr;
 TEST_F(Installed, FindPackageServesTheExample) {
   const std::string build = path("find-package");
   output_of(SACT_CMAKE " -S " + kExample + " -B " + build + " -DCMAKE_PREFIX_PATH=" + prefix() +
+            " -G '" SACT_GENERATOR "' -DCMAKE_MAKE_PROGRAM=" SACT_MAKE_PROGRAM
             " -DCMAKE_CXX_COMPILER=" SACT_CXX " -DCMAKE_CXX_FLAGS=" SACT_CXX_FLAGS);
   output_of(SACT_CMAKE " --build " + build);
   EXPECT_EQ(output_of(build + "/classify " + kModel + " " + kPicture), expected_output());

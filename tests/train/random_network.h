@@ -1,9 +1,8 @@
 // The networks of random_model.h in LibTorch.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "support/random_model.h"
+#include "train/libtorch.h"
 #include "train/network_weights.h"
 #include "train/torch_runner.h"
 

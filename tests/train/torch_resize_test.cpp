@@ -1,11 +1,11 @@
 // Our resizing is LibTorch's antialiased bilinear one: evaluation on batches and `predict` agree.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
 #include "base/random.h"
 #include "io/resize.h"
 #include "model/preprocess.h"
 #include "train/augment.h"
+#include "train/libtorch.h"
 
 namespace sact::train {
 namespace {
