@@ -51,11 +51,11 @@ Documented documented_keys(const std::string& command) {
   return documented;
 }
 
-/// "images[].top[].class" of every value; a spec and settings are documented
-/// elsewhere and stand for themselves.
+/// "images[].top[].class" of every value; a spec, settings and kinds of skipped
+/// files stand for themselves.
 void collect_keys(const Json& json, const std::string& path, std::set<std::string>& keys) {
   if (!path.empty()) keys.insert(path);
-  if (path == "spec" || path == "settings") return;
+  if (path == "spec" || path == "settings" || path == "skipped") return;
   if (json.is_array()) {
     for (const Json& item : json) {
       if (item.is_structured()) collect_keys(item, path + "[]", keys);
