@@ -273,9 +273,11 @@ int run(const PredictOptions& options) {
                                               : predict_tensor(options, model, backend, totals);
   if (!options.raw.empty()) write_raw(options.raw, model.spec(), totals.predictions);
   const double seconds = watch.lap() / 1000;
-  report.finish(
-      {{"model", options.model}, {"interrupted", totals.interrupted}, {"seconds", seconds}},
-      summary_lines(options, report, totals, seconds));
+  report.finish({{"model", options.model},
+                 {"interrupted", totals.interrupted},
+                 {"skipped", totals.skipped.json()},
+                 {"seconds", seconds}},
+                summary_lines(options, report, totals, seconds));
   return job_status(report, totals.interrupted);
 }
 

@@ -1,6 +1,8 @@
 // Many images through one command: on all cores, in order, a line for each, and stopped by Ctrl-C.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <fstream>
 #include <sstream>
