@@ -169,6 +169,7 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
     lines.push_back(fmt::format("wrote {}: {}", options.results,
                                 counted(int64_t(totals.results.entries.size()), "detection")));
   }
+  if (totals.skipped.count() > 0) lines.push_back(totals.skipped.text());
   std::string text = job_summary(report, seconds, totals.interrupted);
   if (report.done() > 0) {
     text += fmt::format(", {}, with {:.1f} % of the dense extractor's work",

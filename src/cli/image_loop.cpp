@@ -38,7 +38,6 @@ std::vector<Input> inputs_of(const std::vector<std::string>& arguments,
                              Skipped& skipped) {
   std::vector<Input> inputs = expand_inputs(arguments, excluded, &skipped);
   keep_shard(inputs, shard);
-  if (skipped.count() > 0) log_info("{}", skipped.text());
   return inputs;
 }
 

@@ -19,8 +19,7 @@ namespace sact::cli {
 /// next image would not fare better.
 std::string failure_of(const Input& input, const std::function<void()>& work);
 
-/// The images that the arguments stand for, in their shard; says what is not taken in a line on
-/// standard error.
+/// The images that the arguments stand for, in their shard.
 std::vector<Input> inputs_of(const std::vector<std::string>& arguments,
                              const std::filesystem::path& excluded, const Shard& shard,
                              Skipped& skipped);

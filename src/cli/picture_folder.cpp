@@ -39,6 +39,7 @@ PictureFolder::PictureFolder(const fs::path& folder, const std::vector<std::stri
   check_inputs_stay(inputs, folder, written);
   make_directories(folder);
   check_writable(folder / "picture.png");
+  for (const std::string& other : others) check_writable(folder / other);
   warn_of_earlier(suffix);
 }
 

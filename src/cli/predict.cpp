@@ -242,6 +242,7 @@ std::vector<std::string> summary_lines(const PredictOptions& options, const Imag
         fmt::format("pictures are in {}; all at a glance: {}", options.out, totals.overview));
   }
   if (!options.raw.empty()) lines.push_back(fmt::format("raw tensors are in {}", options.raw));
+  if (totals.skipped.count() > 0) lines.push_back(totals.skipped.text());
   std::string text = job_summary(report, seconds, totals.interrupted);
   if (report.done() > 0) {
     text += fmt::format(", with {:.1f} % of the dense network's work",

@@ -200,7 +200,7 @@ TEST_F(CliDetect, EvaluationIsThatOfTheResults) {
   const std::string text =
       run({"detect", "m", "--eval", "--gt", "gt.json", "--data", "photos", "--out", "found"});
   EXPECT_NE(text.find("dog"), std::string::npos) << text;
-  EXPECT_TRUE(std::filesystem::exists(directory_ / "found/b.detections.png"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "found/b.jpg.detections.png"));
 }
 
 TEST_F(CliDetect, EvaluationSaysWhatItCouldNotCompare) {
