@@ -11,7 +11,10 @@ CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& option
   CLI::Option* data =
       command.add_option("--data", request.data, "Image folder, CIFAR-10 folder or synthetic")
           ->type_name("DATA");
-  command.add_option("--split", request.split, "Part of the data set")->capture_default_str();
+  command
+      .add_option("--split", request.split,
+                  "Part of the data set; val:0.1 is what val_split=0.1 held out in training")
+      ->capture_default_str();
   command.add_option("--class-names", request.class_names, "File with class names")
       ->type_name("FILE");
   command.add_option("--batch", request.batch, "Images at a time")

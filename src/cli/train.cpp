@@ -29,15 +29,19 @@ int run(const TrainingOptions& options) {
                 {"accuracy", outcome.accuracy},
                 {"best_accuracy", outcome.best_accuracy},
                 {"flops", outcome.flops}});
+  } else if (outcome.finished_before) {
+    print(fmt::format("{} is finished: {}, best accuracy {:.2f} %; epochs={} would go on",
+                      options.run, counted(outcome.epochs, "epoch"), 100 * outcome.best_accuracy,
+                      3 * outcome.epochs / 2 + 1));
   } else if (outcome.finished) {
     print(fmt::format("finished {} in {}: best accuracy {:.2f} %", counted(outcome.epochs, "epoch"),
                       format_duration(outcome.seconds), 100 * outcome.best_accuracy));
     print_hint(fmt::format(
-        "look at {0}/summary.html; next: sact eval {0}/best.safetensors --data DATA, or "
+        "look at {0}/summary.html; next: sact eval {0}/best.safetensors --data {1}{2}, or "
         "sact predict {0}/best.safetensors IMAGE",
-        options.run));
+        options.run, outcome.data, outcome.split == "val" ? "" : " --split " + outcome.split));
   } else {
-    print_stopped(options, outcome.steps);
+    print_stopped(options, "train", outcome.steps);
   }
   return status;
 }
@@ -48,12 +52,15 @@ void declare_train(CLI::App& app, Action& action) {
   auto options = std::make_shared<TrainingOptions>();
   CLI::App* command = app.add_subcommand("train", "Train a network on a folder of images");
   add_training_options(*command, *options,
-                       "Image folder with train/ and val/, CIFAR-10 folder, or synthetic",
+                       "Image folder with train/ and val/ (or val_split=0.1), CIFAR-10 folder, "
+                       "or synthetic",
                        "Model file to start from", train::to_json(train::TrainSettings{}));
   set_examples(*command,
                "  sact train --data photos --out runs/plain depth=50 epochs=40 size=128\n"
                "  sact train --data photos --out runs/sact --init runs/plain/best.safetensors \\\n"
                "             halting=sact tau=0.005 epochs=20 rate=0.03 schedule=cosine\n"
+               "  sact train --out runs/sact                 # goes on where it was stopped\n"
+               "  sact train --out runs/sact epochs=30       # goes on after the end\n"
                "  sact train --data synthetic --out runs/try units=2,2,2 stem=small unit=basic \\\n"
                "             width=16 size=32 halting=sact epochs=5\n"
                "\n" +

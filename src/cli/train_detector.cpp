@@ -31,13 +31,17 @@ int run(const TrainingOptions& options) {
                 {"AP", outcome.ap},
                 {"best_AP", outcome.best_ap},
                 {"flops", outcome.flops}});
+  } else if (outcome.finished_before) {
+    print(fmt::format("{} is finished: {}, best AP {}; epochs={} would go on", options.run,
+                      counted(outcome.epochs, "epoch"), detect::metric_text(outcome.best_ap),
+                      3 * outcome.epochs / 2 + 1));
   } else if (outcome.finished) {
     print(fmt::format("finished {} in {}: best AP {}", counted(outcome.epochs, "epoch"),
                       format_duration(outcome.seconds), detect::metric_text(outcome.best_ap)));
     print_hint(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
                            options.run));
   } else {
-    print_stopped(options, outcome.steps);
+    print_stopped(options, "train-detector", outcome.steps);
   }
   return status;
 }

@@ -14,7 +14,9 @@ void add_training_options(CLI::App& command, TrainingOptions& options, const std
   std::vector<std::string> keys;
   for (const auto& [key, value] : settings.items()) keys.push_back(key + "=");
   command.add_option("--data", options.data, data_help)->type_name("DATA");
-  command.add_option("-o,--out", options.run, "Run folder; one that is there is resumed")
+  command
+      .add_option("-o,--out", options.run,
+                  "Run folder; one that is there is resumed, with its settings")
       ->type_name("DIR");
   command.add_option("--init", options.init, init_help)->type_name("MODEL");
   command.add_option("--config", options.config, "JSON file with settings")->type_name("FILE");
@@ -47,9 +49,10 @@ void print_settings(const TrainingOptions& options, const std::string& help,
   print_lines(wrapped_sections(help, help_columns(), colour_wanted(STDOUT_FILENO)));
 }
 
-void print_stopped(const TrainingOptions& options, int64_t steps) {
-  print(fmt::format("stopped at step {}, saved in {}; run the same command to go on", steps,
-                    options.run));
+void print_stopped(const TrainingOptions& options, const char* command, int64_t steps) {
+  print(fmt::format(
+      "stopped at step {0}, saved in {1}; run the same command to go on, or sact {2} --out {1}",
+      steps, options.run, command));
 }
 
 }  // namespace sact::cli

@@ -28,6 +28,6 @@ void print_settings(const TrainingOptions& options, const std::string& help,
 train::TrainRequest training_request(const TrainingOptions& options);
 
 /// Says how to go on with a run that was interrupted.
-void print_stopped(const TrainingOptions& options, int64_t steps);
+void print_stopped(const TrainingOptions& options, const char* command, int64_t steps);
 
 }  // namespace sact::cli

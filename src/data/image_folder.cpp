@@ -102,6 +102,13 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// What else can be done where there is no validation set.
+const char* holding_out(const std::string& split) {
+  return split != "val" ? ""
+                        : ", or hold a part out: val_split=0.1 in training, 'val:0.1' as the split "
+                          "in evaluation";
+}
+
 fs::path split_folder(const fs::path& root, const std::string& split) {
   const auto splits = image_folder_splits(root);
   if (contains(splits, split)) return root / split;
@@ -109,11 +116,14 @@ fs::path split_folder(const fs::path& root, const std::string& split) {
     if (split.empty()) {
       fail("{}: has the splits {}; one of them must be chosen", root.string(), listed(splits));
     }
-    fail("{}: has no split '{}'; it has {}", root.string(), printable(split), listed(splits));
+    fail("{}: has no split '{}'; it has {}{}", root.string(), printable(split), listed(splits),
+         holding_out(split));
   }
   if (split.empty() || split == "train") return root;
-  fail("{}: has no split '{}': the folder is a single set; make {} and {}, or name another folder",
-       root.string(), printable(split), (root / "train").string(), (root / split).string());
+  fail(
+      "{}: has no split '{}': the folder is a single set; make {} and {}, or name another folder{}",
+      root.string(), printable(split), (root / "train").string(), (root / split).string(),
+      holding_out(split));
 }
 
 struct Files {

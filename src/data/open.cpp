@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/cifar.h"
+#include "data/held_out.h"
 #include "data/synthetic_dataset.h"
 
 namespace sact::data {
@@ -35,11 +36,44 @@ void refuse_other_layouts(const fs::path& directory) {
   }
 }
 
+/// Part of a folder that has training images only.
+std::unique_ptr<Dataset> open_held_out(const std::string& description, const HeldOutPart& part,
+                                       const OpenOptions& options) {
+  const auto splits = dataset_splits(description);
+  if (std::find(splits.begin(), splits.end(), "val") != splits.end()) {
+    const bool folder = !is_synthetic(description) && find_cifar10(description).empty();
+    fail("{}: has a split 'val' of its own; leave val_split, or the share after the colon, out{}",
+         printable(description),
+         folder
+             ? fmt::format(", or name {} as the data", (fs::path(description) / "train").string())
+             : "");
+  }
+  const fs::path folder = splits.empty() ? fs::path(description) : fs::path(description) / "train";
+  auto whole = open_dataset(description, splits.empty() ? "" : "train", options);
+  std::vector<std::string> names;
+  std::vector<int> labels;
+  for (int64_t i = 0; i < whole->size(); ++i) {
+    names.push_back(fs::path(whole->item_name(i)).lexically_relative(folder).generic_string());
+    labels.push_back(whole->label(i));
+  }
+  const std::vector<bool> held_out = held_out_items(names, labels, part.share);
+  std::vector<int64_t> items;
+  for (int64_t i = 0; i < whole->size(); ++i) {
+    if (held_out[size_t(i)] == part.held_out) items.push_back(i);
+  }
+  if (items.empty()) {
+    fail("{}: every class has one image only; nothing can be held out for validation",
+         printable(description));
+  }
+  return subset(std::move(whole), std::move(items));
+}
+
 }  // namespace
 
 std::unique_ptr<Dataset> open_dataset(const std::string& description, const std::string& split,
                                       const OpenOptions& options) {
   if (description.empty()) fail("no data set is named; give a folder of images, or 'synthetic'");
+  if (const auto part = held_out_part(split)) return open_held_out(description, *part, options);
   if (is_synthetic(description)) {
     refuse_folder_options(description, options);
     return open_synthetic(description, split);

@@ -36,6 +36,20 @@ std::optional<double> number_in(std::string_view field) {
   return value;
 }
 
+/// Where each column stands in a file with the header `found`; `found.size()` for one that it
+/// lacks. Nothing when the file has columns that are not among them.
+std::optional<std::vector<size_t>> places_in(const std::vector<std::string>& found,
+                                             const std::vector<std::string>& columns) {
+  std::vector<size_t> places;
+  size_t known = 0;
+  for (const std::string& column : columns) {
+    places.push_back(size_t(std::find(found.begin(), found.end(), column) - found.begin()));
+    known += places.back() < found.size();
+  }
+  if (known != found.size()) return std::nullopt;
+  return places;
+}
+
 /// The part of a log that stays: its header and the complete rows up to `last_kept`.
 std::string kept_rows(std::string_view text, const std::string& name,
                       const std::vector<std::string>& columns, double last_kept) {
@@ -43,19 +57,28 @@ std::string kept_rows(std::string_view text, const std::string& name,
   if (kept.starts_with(text)) return kept;  // nothing yet, or killed while writing the header
   text = text.substr(0, text.rfind('\n') + 1);
   CsvParser parser(text, name);
-  std::vector<std::string> fields;
-  if (!parser.next(fields) || fields != columns) {
+  std::vector<std::string> header, fields;
+  const auto places = parser.next(header) ? places_in(header, columns) : std::nullopt;
+  if (!places || (*places)[0] != 0) {
     fail("{}: has the columns \"{}\" where \"{}\" are to be written; move it away or start anew",
-         name, printable(fmt::format("{}", fmt::join(fields, ", "))),
+         name, printable(fmt::format("{}", fmt::join(header, ", "))),
          printable(fmt::format("{}", fmt::join(columns, ", "))));
   }
   for (size_t begin = parser.position(); parser.next(fields); begin = parser.position()) {
     const std::optional<double> first = number_in(fields[0]);
-    if (fields.size() != columns.size() || !first) {
+    if (fields.size() != header.size() || !first) {
       fail("{}: line {} is not a row of {} numbers; mend it or move the file away", name,
-           parser.line(), columns.size());
+           parser.line(), header.size());
     }
-    if (*first <= last_kept) kept += text.substr(begin, parser.position() - begin);
+    if (*first > last_kept) continue;
+    if (header == columns) {
+      kept += text.substr(begin, parser.position() - begin);
+      continue;
+    }
+    fields.emplace_back();  // for what the file lacks
+    std::vector<std::string> row;
+    for (const size_t place : *places) row.push_back(fields[place]);
+    kept += csv_row(row);
   }
   return kept;
 }

@@ -61,7 +61,8 @@ CsvColumns parse_csv(std::string_view text, const std::string& name);
 /// A log of numbers. The first column orders the rows: an epoch or a step.
 class CsvLog {
  public:
-  /// Starts the file with its header, or continues one that has the same header. With `last_kept`,
+  /// Starts the file with its header, or continues one that has the same header. A file that lacks
+  /// columns, as one of an earlier version may, gets them with empty fields. With `last_kept`,
   /// rows whose first column is above it are removed: a run that goes on from step 500 writes the
   /// later rows again. A row that a killed process left incomplete is removed in any case.
   CsvLog(const std::filesystem::path& path, std::vector<std::string> columns,

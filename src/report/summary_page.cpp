@@ -37,9 +37,12 @@ h3 { margin: 0; padding: .7rem .9rem .2rem; font-size: .95rem; }
 .facts dd { margin: 0; font-size: 1.2rem; font-weight: 600; overflow-wrap: anywhere;
   font-variant-numeric: tabular-nums; }
 .card, .facts div { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
-.plots, .pictures { display: grid; gap: 1rem; }
+.plots, .pictures, .results { display: grid; gap: 1rem; }
+.results { grid-template-columns: repeat(auto-fill, minmax(min(100%, 32rem), 1fr));
+  align-items: start; }
+.results .wide { grid-column: 1 / -1; }
 .plots { grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); }
-.pictures { grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); }
+.pictures { grid-template-columns: repeat(auto-fill, minmax(min(100%, 25rem), 1fr)); }
 figure { margin: 0; overflow: hidden; }
 .plots figure { padding: .4rem; background: #fff; }
 svg, img { display: block; width: 100%; height: auto; }
@@ -47,8 +50,10 @@ img { background: #fff; }
 figcaption { padding: .5rem .9rem .6rem; color: var(--faint); font-size: .88rem;
   overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; }
+.drawing .sheet { padding: .4rem; margin: .5rem .9rem 0; background: #fff; border-radius: .3rem; }
+.drawing svg { width: auto; max-width: 100%; }
 .card + .card { margin-top: 1rem; }
-.plots .card, .pictures .card { margin-top: 0; }
+.plots .card, .pictures .card, .results .card { margin-top: 0; }
 table { width: 100%; border-collapse: collapse; font-size: .9rem;
   font-variant-numeric: tabular-nums; }
 th, td { padding: .38rem .9rem; text-align: left; vertical-align: top; }
@@ -95,22 +100,39 @@ std::string table_row(const Table& table, const std::vector<std::string>& cells,
 
 std::string table_card(const PageTable& titled) {
   const Table& table = titled.table;
-  std::string html = "<div class=\"card\">\n";
-  if (!titled.title.empty()) html += "<h3>" + escape_markup(titled.title) + "</h3>\n";
+  const std::string title = escape_markup(titled.title);
+  constexpr size_t kWideColumns = 7;  // those of two cards
+  const char* kind = table.columns() >= kWideColumns ? "card wide" : "card";
+  std::string html = titled.folded
+                         ? fmt::format("<details class=\"{}\"><summary>{}</summary>\n", kind, title)
+                         : fmt::format("<div class=\"{}\">\n", kind);
+  if (!title.empty() && !titled.folded) html += "<h3>" + title + "</h3>\n";
   html += "<div class=\"scroll\"><table>\n";
   if (!table.header.empty()) {
     html += "<thead>\n" + table_row(table, table.header, "th") + "</thead>\n";
   }
   html += "<tbody>\n";
   for (const auto& row : table.rows) html += table_row(table, row, "td");
-  return html + "</tbody>\n</table></div>\n</div>\n";
+  return html + "</tbody>\n</table></div>\n" + (titled.folded ? "</details>\n" : "</div>\n");
 }
 
-std::string tables_section(const std::vector<PageTable>& tables) {
-  if (tables.empty()) return {};
-  std::string html = heading("Results");
+std::string drawing_card(const PageDrawing& drawing) {
+  std::string html = "<figure class=\"card drawing\">\n";
+  if (!drawing.title.empty()) html += "<h3>" + escape_markup(drawing.title) + "</h3>\n";
+  html += "<div class=\"sheet\">" + drawing.svg + "</div>\n";
+  if (!drawing.caption.empty()) {
+    html += "<figcaption>" + escape_markup(drawing.caption) + "</figcaption>\n";
+  }
+  return html + "</figure>\n";
+}
+
+std::string results_section(const std::vector<PageTable>& tables,
+                            const std::vector<PageDrawing>& drawings) {
+  if (tables.empty() && drawings.empty()) return {};
+  std::string html = heading("Results") + "<div class=\"results\">\n";
   for (const PageTable& table : tables) html += table_card(table);
-  return html;
+  for (const PageDrawing& drawing : drawings) html += drawing_card(drawing);
+  return html + "</div>\n";
 }
 
 std::string pictures_section(const std::vector<PagePicture>& pictures) {
@@ -146,6 +168,10 @@ PagePicture embedded_picture(const io::Image& image, std::string caption) {
   return {std::move(caption), {}, io::encode_png(image)};
 }
 
+PagePicture embedded_picture(std::vector<std::byte> png, std::string caption) {
+  return {std::move(caption), {}, std::move(png)};
+}
+
 PagePicture linked_picture(std::string file, std::string caption) {
   return {std::move(caption), std::move(file), {}};
 }
@@ -159,8 +185,9 @@ std::string to_html(const SummaryPage& page) {
   if (!page.subtitle.empty()) {
     html += "<p class=\"subtitle\">" + escape_markup(page.subtitle) + "</p>\n";
   }
-  html += facts_section(page.facts) + plots_section(page.plots) + tables_section(page.tables) +
-          pictures_section(page.pictures) + settings_section(page.settings);
+  html += facts_section(page.facts) + plots_section(page.plots) +
+          results_section(page.tables, page.drawings) + pictures_section(page.pictures) +
+          settings_section(page.settings);
   return html + "</body>\n</html>\n";
 }
 

@@ -18,6 +18,12 @@ struct Fact {
 struct PageTable {
   std::string title;
   Table table;
+  bool folded = false;  // shown when asked for, for long ones
+};
+
+/// A drawing at its own size, or smaller where the screen is.
+struct PageDrawing {
+  std::string title, caption, svg;
 };
 
 /// A picture inside the page, or beside it in a file.
@@ -30,6 +36,9 @@ struct PagePicture {
 /// A picture that travels with the page; costs 4/3 of its PNG in the page's size.
 PagePicture embedded_picture(const io::Image& image, std::string caption);
 
+/// The same from a PNG file that is there already.
+PagePicture embedded_picture(std::vector<std::byte> png, std::string caption);
+
 /// A picture that the page refers to by its path from the page's folder.
 PagePicture linked_picture(std::string file, std::string caption);
 
@@ -40,6 +49,7 @@ struct SummaryPage {
   std::vector<Fact> settings;  // all of them, folded away until asked for
   std::vector<Plot> plots;
   std::vector<PageTable> tables;
+  std::vector<PageDrawing> drawings;
   std::vector<PagePicture> pictures;
 };
 

@@ -45,6 +45,7 @@ std::string to_json(const Progression& p) {
                         {"workers", p.workers},
                         {"loss_sum", p.loss_sum},
                         {"entropy_sum", p.entropy_sum},
+                        {"ponder_sum", p.ponder_sum},
                         {"correct", p.correct},
                         {"images", p.images},
                         {"seconds", p.seconds},
@@ -63,6 +64,7 @@ Progression progression_from_json(const std::string& json, const std::string& na
     progression.workers = p.value("workers", 1);
     progression.loss_sum = p.at("loss_sum");
     progression.entropy_sum = p.at("entropy_sum");
+    progression.ponder_sum = p.value("ponder_sum", 0.0);
     progression.correct = p.at("correct");
     progression.images = p.at("images");
     progression.seconds = p.at("seconds");

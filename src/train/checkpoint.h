@@ -23,7 +23,7 @@ struct Progression {
   double best_accuracy = -1;
   int workers = 1;  // processes that train
   // Sums over the epoch under way, for its line in the log.
-  double loss_sum = 0, entropy_sum = 0, correct = 0, images = 0, seconds = 0;
+  double loss_sum = 0, entropy_sum = 0, ponder_sum = 0, correct = 0, images = 0, seconds = 0;
   std::vector<double> most_units;  // of each block: largest N that any position has reached
   std::vector<double> losses;      // parts of a detector's loss
 };

@@ -31,7 +31,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("residual_scale", s.residual_scale, defines,
         "scale of every unit's last convolution at the start");
   visit("tau", s.tau, defines, "weight of the extractor's ponder cost in the loss");
-  visit("epochs", s.epochs, defines, "passes over the training set");
+  visit("epochs", s.epochs, SettingKind::kGrows, "passes over the training set");
   visit("batch", s.batch, defines, "images in a step, of each process");
   visit("rate", s.rate, defines, "learning rate");
   visit("schedule", s.schedule, defines, "step or cosine");
@@ -52,7 +52,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
         "on CUDA, record the kernels of a shape once and replay them");
   visit("checkpoint_minutes", s.checkpoint_minutes, runs, "time between checkpoints in an epoch");
   visit("max_corrupt", s.max_corrupt, runs, "share of unreadable images that is tolerated");
-  visit("log_every", s.log_every, runs, "steps between looks at whether the loss is finite");
+  visit("log_every", s.log_every, runs, "steps between looks at the losses, which go to events/");
   visit("eval_every", s.eval_every, runs, "epochs between evaluations; the last is always run");
   visit("samples", s.samples, runs, "pictures at every evaluation");
 }

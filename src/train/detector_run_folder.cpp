@@ -65,12 +65,33 @@ std::vector<report::Plot> run_plots(const report::CsvColumns& log, const ModelSp
   label_over_epochs(flops, "FLOPs of the extractor", "GFLOP per image");
   flops.series = {column_series(log, "flops", "validation", 1e-9),
                   column_series(log, "dense_flops", "dense", 1e-9)};
+  if (!spec.adaptive()) return {loss, precision};  // its FLOPs and units stay as they are
   label_over_epochs(units, "Units per block", "mean units");
   for (int block = 0; block < extractor_blocks(spec); ++block) {
     units.series.push_back(
         column_series(log, fmt::format("units_{}", block + 1), fmt::format("block {}", block + 1)));
   }
-  return {loss, precision, flops, units};
+  return {loss, precision, plot_over_flops(log, "AP", "AP over FLOPs of the extractor", "AP (%)"),
+          flops, units};
+}
+
+/// The best and the last epoch side by side.
+report::PageTable best_and_last_table(const report::CsvColumns& log, const BestAndLast& rows) {
+  report::PageTable table{"Best and last epoch", {}};
+  table.table.header = {"", "epoch"};
+  for (std::string_view key : detect::kCocoMetricKeys) table.table.header.emplace_back(key);
+  table.table.header.insert(table.table.header.end(), {"GFLOP", "of dense %"});
+  for (const auto& [name, row] : {std::pair("best", rows.best), std::pair("last", rows.last)}) {
+    const double flops = value_in(log, "flops", row);
+    std::vector<std::string> cells = {name, fmt::format("{:.0f}", value_in(log, "epoch", row))};
+    for (std::string_view key : detect::kCocoMetricKeys) {
+      cells.push_back(detect::metric_text(value_in(log, std::string(key), row)));
+    }
+    cells.push_back(fmt::format("{:.3f}", flops * 1e-9));
+    cells.push_back(fmt::format("{:.1f}", 100 * flops / value_in(log, "dense_flops", row)));
+    table.table.rows.push_back(std::move(cells));
+  }
+  return table;
 }
 
 io::Image image_of(const torch::Tensor& pixels) {
@@ -121,7 +142,7 @@ void DetectorRunFolder::write_samples(Detector detector, const detect::Examples&
     sheet.add(image_of(example.pixels), ponder_cost_map(output.extracted), caption,
               std::move(objects));
   }
-  if (sheet.size() > 0) directory_.write_samples(sheet.draw(4), "ponder maps", epoch);
+  if (sheet.size() > 0) directory_.write_samples(sheet.draw(2), "ponder maps", epoch);
 }
 
 void DetectorRunFolder::record(const DetectorEpoch& record, int64_t step) {
@@ -151,9 +172,27 @@ void DetectorRunFolder::record(const DetectorEpoch& record, int64_t step) {
           fmt::format(" ({:.0f} % of dense)", 100 * evaluation.flops.mean / evaluation.dense_flops);
     }
   }
-  log_info("{}, {:.1f} images/s", line, record.images_per_second);
+  log_info("{}, {:.1f} images/s{}", line, record.images_per_second, record.time_left);
   events.flush();
   write_summary();
+}
+
+void DetectorRunFolder::record_steps(const std::vector<double>& losses, double rate, int64_t step) {
+  report::EventWriter& events = directory_.events();
+  events.add_scalar("step/loss", losses[0], step);
+  for (size_t i = 1; i < losses.size(); ++i) {
+    events.add_scalar(fmt::format("step/{}", kDetectionLossNames[i - 1]), losses[i], step);
+  }
+  events.add_scalar("step/rate", rate, step);
+  events.flush();
+}
+
+StoredDetectorNumbers DetectorRunFolder::stored() const {
+  if (!directory_.has_log()) return {kNone, kNone, kNone};
+  const report::CsvColumns log = directory_.log();
+  const auto rows = best_and_last(log, "AP");
+  return {last_of(log, "AP"), rows ? value_in(log, "AP", rows->best) : kNone,
+          last_of(log, "flops")};
 }
 
 void DetectorRunFolder::write_summary() {
@@ -161,9 +200,13 @@ void DetectorRunFolder::write_summary() {
   report::SummaryPage page;
   page.subtitle = fmt::format("{} detector with units {} on {}", name_of(spec_.halting),
                               fmt::join(spec_.units, ","), settings_.data);
+  const auto rows = best_and_last(log, "AP");
+  if (rows) page.tables.push_back(best_and_last_table(log, *rows));
+  const double best = rows ? value_in(log, "AP", rows->best) : kNone;
   page.facts = {{"epochs", fmt::format("{:.0f} of {}", last_of(log, "epoch"), settings_.epochs)},
-                {"AP", detect::metric_text(last_of(log, "AP"))},
-                {"AP50", detect::metric_text(last_of(log, "AP50"))},
+                {"best AP", detect::metric_text(best)},
+                {"last AP", detect::metric_text(last_of(log, "AP"))},
+                {"last AP50", detect::metric_text(last_of(log, "AP50"))},
                 {"FLOPs of the extractor", format_flops(last_of(log, "flops"))},
                 {"of dense", fmt::format("{:.0f} %", 100 * last_of(log, "flops") /
                                                          last_of(log, "dense_flops"))}};

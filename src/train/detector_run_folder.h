@@ -18,6 +18,12 @@ struct DetectorEpoch {
   double rate = 0, loss = 0, seconds = 0, images_per_second = 0;
   std::vector<double> losses;  // as kDetectionLossNames
   std::optional<DetectorOutcome> evaluation;
+  std::string time_left;  // of the run, for the line that is printed
+};
+
+/// Numbers of a run that was evaluated before; NaN where it was not, or found nothing to evaluate.
+struct StoredDetectorNumbers {
+  double ap = 0, best_ap = 0, flops = 0;  // of the last evaluation, but for the best
 };
 
 class DetectorRunFolder {
@@ -33,6 +39,10 @@ class DetectorRunFolder {
   /// Pictures with the boxes that were found and with their ponder maps: samples/epoch-N.png.
   void write_samples(Detector detector, const detect::Examples& examples, int count,
                      torch::Device device, int64_t epoch);
+  /// Mean losses of the last steps (the whole, then its parts) for the event file.
+  void record_steps(const std::vector<double>& losses, double rate, int64_t step);
+  /// What the log holds.
+  StoredDetectorNumbers stored() const;
   /// Adds the epoch to log, event file, plots and summary, and prints its line.
   void record(const DetectorEpoch& record, int64_t step);
 

@@ -1,5 +1,7 @@
 #include "train/detector_trainer.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <optional>
 
@@ -10,6 +12,7 @@
 #include "data/order.h"
 #include "detect/examples.h"
 #include "model/initial_weights.h"
+#include "train/banner.h"
 #include "train/crop_torch.h"
 #include "train/detection_loss.h"
 #include "train/detector_evaluation.h"
@@ -18,6 +21,8 @@
 #include "train/example_feeder.h"
 #include "train/precision.h"
 #include "train/processes.h"
+#include "train/resumed_settings.h"
+#include "train/run_progress.h"
 #include "train/run_state.h"
 #include "train/start_weights.h"
 
@@ -37,12 +42,15 @@ class DetectorTrainer {
   DetectorTrainResult run();
 
  private:
+  bool finished_before();
+  void prepare();
   void compare_with_others();
   void prepare_detector();
+  void introduce() const;
   bool run_epoch();
   void train_step(const std::vector<FedExample>& batch, torch::Tensor& sums);
-  void take_stock(const torch::Tensor& sums);
-  void check_finite(const torch::Tensor& sums);
+  void take_stock(torch::Tensor& sums);
+  void look_at_losses(const torch::Tensor& sums);
   void finish_epoch(DetectorTrainResult& result);
   void checkpoint();
   /// Draws of one picture in one epoch.
@@ -65,6 +73,9 @@ class DetectorTrainer {
   std::unique_ptr<DetectorParts> parts_;
   std::unique_ptr<Sgd> sgd_;
   std::unique_ptr<RunState> state_;
+  std::unique_ptr<RunProgress> progress_;
+  std::vector<double> seen_;  // sums of losses when they were last looked at
+  double seen_images_ = 0;
   int64_t steps_per_epoch_ = 0;
   bool bf16_ = false;
 };
@@ -74,8 +85,18 @@ DetectorTrainer::DetectorTrainer(const DetectorTrainOptions& options)
       settings_(options_.settings),
       processes_(Processes::from_environment(device_from_name(options.device))),
       device_(processes_.device()) {
+  resume_settings(options_, processes_, /*detector=*/true, detection_settings_from_json);
+  validate(settings_);
   if (processes_.first()) folder_ = std::make_unique<DetectorRunFolder>(options.run, settings_);
-  at::set_num_threads(processes_.threads(options.threads));
+}
+
+bool DetectorTrainer::finished_before() {
+  return processes_.any(folder_ && folder_->checkpoint() &&
+                        folder_->checkpoint()->progression().epoch >= settings_.epochs);
+}
+
+void DetectorTrainer::prepare() {
+  at::set_num_threads(processes_.threads(options_.threads));
   bf16_ = settings_.precision == "bf16";
   if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
   train_ = detect::open_examples(settings_.data, settings_.train);
@@ -95,6 +116,31 @@ DetectorTrainer::DetectorTrainer(const DetectorTrainOptions& options)
     fail("setting 'batch': {} images do not fill one step of {}", train_->size(), step_images());
   }
   prepare_detector();
+  introduce();
+  if (folder_) folder_->begin(detector_->spec(), progression());
+}
+
+void DetectorTrainer::introduce() const {
+  if (!folder_) return;
+  RunFacts facts;
+  facts.run = options_.run.string();
+  facts.data = settings_.data;
+  facts.train_images = train_->size();
+  facts.val_images = val_->size();
+  facts.spec = detector_->spec();
+  facts.init = settings_.init;
+  facts.seed = settings_.seed;
+  facts.epochs = settings_.epochs;
+  facts.steps_per_epoch = steps_per_epoch_;
+  facts.batch = settings_.batch;
+  facts.device = options_.device;
+  facts.precision = settings_.precision;
+  facts.processes = processes_.size();
+  facts.threads = at::get_num_threads();
+  facts.workers = processes_.threads(settings_.workers);
+  facts.epoch = progression().epoch;
+  facts.step = progression().step;
+  for (const std::string& line : banner(facts)) log_info("{}", line);
 }
 
 void DetectorTrainer::compare_with_others() {
@@ -139,7 +185,6 @@ void DetectorTrainer::prepare_detector() {
   run.interrupted = options_.interrupted;
   state_ = std::make_unique<RunState>(processes_, *detector_, *sgd_, std::move(run));
   state_->start(folder_ ? folder_->checkpoint() : nullptr);
-  if (folder_) folder_->begin(spec, progression());
 }
 
 void DetectorTrainer::train_step(const std::vector<FedExample>& batch, torch::Tensor& sums) {
@@ -160,22 +205,37 @@ void DetectorTrainer::train_step(const std::vector<FedExample>& batch, torch::Te
   sgd_->step(learning_rate(settings_, progression().step, steps_per_epoch_ * settings_.epochs));
 }
 
-void DetectorTrainer::check_finite(const torch::Tensor& sums) {
-  if (processes_.any(!torch::isfinite(sums).all().item<bool>())) state_->fail_not_finite();
-}
-
-/// Adds the sums of all processes since the last time to the record of the epoch.
-void DetectorTrainer::take_stock(const torch::Tensor& sums) {
-  check_finite(sums);
+/// Sums of all processes since the last take_stock(), and the losses since the last look for the
+/// event file. Waits for the device, which otherwise works behind: now and then only.
+void DetectorTrainer::look_at_losses(const torch::Tensor& sums) {
   torch::Tensor all = sums.clone();
   processes_.sum(all);
   const torch::Tensor host = all.cpu();
+  const std::vector<double> now(host.data_ptr<double>(), host.data_ptr<double>() + kSums);
+  if (!torch::isfinite(host).all().item<bool>()) state_->fail_not_finite();
+  const double images = progression().images - seen_images_;
+  if (folder_ && images > 0) {
+    std::vector<double> losses;
+    for (size_t i = 0; i < now.size(); ++i) losses.push_back((now[i] - seen_[i]) / images);
+    folder_->record_steps(
+        losses,
+        learning_rate(settings_, progression().step - 1, steps_per_epoch_ * settings_.epochs),
+        progression().step);
+    progress_->set_loss(losses[0]);
+  }
+  seen_ = now;
+  seen_images_ = progression().images;
+}
+
+/// Moves the sums of all processes to the record of the epoch.
+void DetectorTrainer::take_stock(torch::Tensor& sums) {
+  look_at_losses(sums);
   Progression& now = progression();
   now.losses.resize(size_t(kSums - 1), 0.0);
-  now.loss_sum += host[0].item<double>();
-  for (size_t i = 0; i < now.losses.size(); ++i) {
-    now.losses[i] += host[int64_t(i) + 1].item<double>();
-  }
+  now.loss_sum += seen_[0];
+  for (size_t i = 0; i < now.losses.size(); ++i) now.losses[i] += seen_[i + 1];
+  sums.zero_();
+  seen_.assign(size_t(kSums), 0.0);
 }
 
 void DetectorTrainer::checkpoint() {
@@ -194,14 +254,14 @@ bool DetectorTrainer::run_epoch() {
   feed.flipped = [this](int64_t index) { return random_of(index).coin(settings_.flip); };
   ExampleFeeder feeder(*train_, std::move(order), *detector_->spec().detection, feed,
                        *train_corrupt_);
-  Progress bar(fmt::format("epoch {}/{}", now.epoch + 1, settings_.epochs),
-               steps_per_epoch_ * step_images() - now.position, "images");
+  Progress bar(progress_->epoch_label(), steps_per_epoch_ * step_images() - now.position, "images");
+  seen_.assign(size_t(kSums), 0.0);
+  seen_images_ = now.images;
   auto start = Clock::now();
   state_->restart_clock();
   torch::Tensor sums = torch::zeros({kSums}, torch::dtype(torch::kFloat64).device(device_));
   auto settle = [&] {
     take_stock(sums);
-    sums.zero_();
     now.seconds += seconds_since(start);
     start = Clock::now();
   };
@@ -213,12 +273,15 @@ bool DetectorTrainer::run_epoch() {
     now.images += double(step_images());
     ++now.step;
     bar.advance(step_images());
+    if (const auto line = progress_->advance(); line && folder_ && !isatty(STDERR_FILENO)) {
+      log_info("{}", *line);
+    }
     if (state_->stop() || state_->save()) {
       settle();
       checkpoint();
       if (state_->stop()) return false;
     } else if (now.step % settings_.log_every == 0) {
-      check_finite(sums);
+      look_at_losses(sums);
     }
   }
   settle();
@@ -248,7 +311,9 @@ void DetectorTrainer::finish_epoch(DetectorTrainResult& result) {
       folder_->write_samples(detector_, *val_, settings_.samples, device_, record.epoch);
     }
   }
+  record.time_left = progress_->time_left();
   if (folder_) folder_->record(record, now.step);
+  progress_->line_told();
   Progression next;
   next.epoch = now.epoch;
   next.step = now.step;
@@ -261,6 +326,20 @@ void DetectorTrainer::finish_epoch(DetectorTrainResult& result) {
 DetectorTrainResult DetectorTrainer::run() {
   const auto start = Clock::now();
   DetectorTrainResult result;
+  result.first = processes_.first();
+  if (finished_before()) {
+    result.finished = result.finished_before = true;
+    if (!folder_) return result;
+    const Progression done = folder_->checkpoint()->progression();
+    result.epochs = done.epoch;
+    result.steps = done.step;
+    result.best_ap = done.best_accuracy;
+    result.stored = folder_->stored();
+    return result;
+  }
+  prepare();
+  progress_ = std::make_unique<RunProgress>(
+      RunExtent{settings_.epochs, steps_per_epoch_, step_images()}, progression().step);
   bool stopped = false;
   while (progression().epoch < settings_.epochs && !stopped) {
     if (run_epoch()) {
@@ -271,8 +350,8 @@ DetectorTrainResult DetectorTrainer::run() {
     }
   }
   processes_.barrier();  // none leaves while another still needs it
-  result.first = processes_.first();
   result.detector = detector_;
+  if (folder_) result.stored = folder_->stored();
   result.finished = !stopped;
   result.epochs = progression().epoch;
   result.steps = progression().step;
@@ -284,7 +363,6 @@ DetectorTrainResult DetectorTrainer::run() {
 }  // namespace
 
 DetectorTrainResult train_detector(const DetectorTrainOptions& options) {
-  validate(options.settings);
   return DetectorTrainer(options).run();
 }
 

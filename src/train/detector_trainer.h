@@ -7,6 +7,7 @@
 
 #include "train/detection_settings.h"
 #include "train/detector.h"
+#include "train/detector_run_folder.h"
 
 namespace sact::train {
 
@@ -17,17 +18,20 @@ struct DetectorTrainOptions {
   int threads = 0;
   /// Asked at every step; when it says true a checkpoint is written and training returns.
   std::function<bool()> interrupted = {};
+  std::function<void(DetectionSettings&)> given = {};  // as TrainOptions'
 };
 
 struct DetectorTrainResult {
-  bool first = true;      // whether this process is the one that speaks for all
-  bool finished = false;  // false: interrupted, and to be resumed by the same call
-  int64_t epochs = 0;     // done so far
+  bool first = true;             // whether this process is the one that speaks for all
+  bool finished = false;         // false: interrupted, and to be resumed by the same call
+  bool finished_before = false;  // there was nothing to do, and nothing was done
+  int64_t epochs = 0;            // done so far
   int64_t steps = 0;
   double seconds = 0;
   double ap = -1, best_ap = -1;  // mean average precision, of the last and of the best evaluation
   double flops = 0;              // of the extractor, mean over images of the last evaluation
-  Detector detector{nullptr};    // as it stands after this call
+  StoredDetectorNumbers stored;  // of the whole run, in the first process
+  Detector detector{nullptr};    // as it stands after this call; null when finished before
 };
 
 /// Trains, or goes on where the run folder stands; as train() does with classifiers.

@@ -1,6 +1,8 @@
 #include "train/evaluation.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/progress.h"
@@ -46,6 +48,29 @@ std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
   return results;
 }
 
+void note_answer(const ImageResult& result, int label, int64_t item, Answers& answers) {
+  const std::vector<float>& logits = result.logits;
+  if (!std::all_of(logits.begin(), logits.end(),
+                   [](float logit) { return std::isfinite(logit); })) {
+    return;
+  }
+  const double highest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - highest);
+  answers.classes[size_t(item)] = 1 + top_classes(logits, 1).front().index;
+  answers.entropy_sum += std::log(sum) + highest - logits[size_t(label)];
+  ++answers.images;
+}
+
+/// All get the answers of all: each item was seen by one process at most.
+void join(Processes& processes, Answers& answers) {
+  std::vector<double> sums = {answers.entropy_sum, answers.images};
+  add_up(processes, sums);
+  answers.entropy_sum = sums[0];
+  answers.images = sums[1];
+  add_up(processes, answers.classes);
+}
+
 /// In evaluation mode while it lives.
 class EvaluationMode {
  public:
@@ -75,6 +100,7 @@ EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
   Progress progress("evaluating", int64_t(shard.size()), "images");
   evaluation::Tally tally(network->spec().blocks());
   std::vector<double> network_seconds = {0};
+  if (options.answers) *options.answers = {std::vector<double>(size_t(dataset.size())), 0, 0};
   const auto pass = feeder.pass(shard, options.batch, 0, false);
   DeviceBatch batch;
   while (pass->next(batch)) {
@@ -85,6 +111,7 @@ EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
     for (size_t i = 0; i < results.size(); ++i) {
       const int label = dataset.label(batch.indices[i]);
       tally.add(results[i], label);
+      if (options.answers) note_answer(results[i], label, batch.indices[i], *options.answers);
       if (!options.on_image) continue;
       options.on_image({dataset.item_name(batch.indices[i]), options.size, label, results[i]});
     }
@@ -94,6 +121,7 @@ EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
   feeder.corrupt().name_lost_classes(dataset);
   add_up(processes, tally.sums());
   add_up(processes, network_seconds);
+  if (options.answers) join(processes, *options.answers);
   EvalOutcome outcome = tally.outcome(options.size, dataset.size());
   outcome.seconds = seconds_since(start);
   outcome.network_seconds = network_seconds[0] / processes.size();  // they work at the same time
@@ -126,7 +154,8 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
     outcomes.push_back(evaluate(
         network, feeder, processes,
         {size, request.batch, request.bf16, request.interrupted,
-         [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); }}));
+         [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); },
+         nullptr}));
   }
   if (!processes.first()) outcomes.clear();
   return outcomes;

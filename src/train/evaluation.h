@@ -9,12 +9,22 @@
 
 namespace sact::train {
 
+/// What a network said of the images of a data set.
+struct Answers {
+  /// By item: 1 + the class with the highest score; 0 where there is no finite answer.
+  std::vector<double> classes;
+  double entropy_sum = 0, images = 0;  // cross-entropy over the images with a finite answer
+
+  double entropy() const { return entropy_sum / images; }
+};
+
 struct EvaluateOptions {
   Size size;
   int batch = 32;
   bool bf16 = false;
   std::function<bool()> interrupted = {};  // asked between batches
   evaluation::OnImage on_image = {};
+  Answers* answers = nullptr;  // filled, in all processes alike, where wanted
 };
 
 /// Runs the network over every readable image. Several processes share the images, each of them

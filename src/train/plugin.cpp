@@ -1,6 +1,7 @@
 #include "train/plugin.h"
 
 #include "base/file.h"
+#include "data/held_out.h"
 #include "train/detector_trainer.h"
 #include "train/device.h"
 #include "train/evaluation.h"
@@ -14,14 +15,16 @@ namespace {
 template <typename Options, typename Read>
 Options options_of(const TrainRequest& request, const Read& read) {
   Options options;
+  std::string config;
   if (!request.config.empty()) {
     const auto bytes = read_file(request.config, 1 << 20);
-    options.settings =
-        read({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, request.config, {});
+    config.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  for (const std::string& assignment : request.assignments) {
-    set_from_text(options.settings, assignment);
-  }
+  options.given = [=](auto& settings) {
+    if (!request.config.empty()) settings = read(config, request.config, settings);
+    for (const std::string& assignment : request.assignments) set_from_text(settings, assignment);
+  };
+  options.given(options.settings);
   options.run = request.run;
   options.device = request.device;
   options.threads = request.threads;
@@ -34,15 +37,25 @@ TrainDetectorOutcome train_detector_request(const TrainRequest& request) {
   keep_freed_memory();
   const DetectorTrainResult result =
       train_detector(options_of<DetectorTrainOptions>(request, detection_settings_from_json));
-  return {result.first,   result.finished, result.epochs,  result.steps,
-          result.seconds, result.ap,       result.best_ap, result.flops};
+  return {result.first,     result.finished,       result.finished_before,
+          result.epochs,    result.steps,          result.seconds,
+          result.stored.ap, result.stored.best_ap, result.stored.flops};
 }
 
 TrainOutcome train_request(const TrainRequest& request) {
   keep_freed_memory();
   const TrainResult result = train(options_of<TrainOptions>(request, settings_from_json));
-  return {result.first,   result.finished,      result.epochs,        result.steps,
-          result.seconds, result.last.accuracy, result.best_accuracy, result.last.flops.mean};
+  return {result.first,
+          result.finished,
+          result.finished_before,
+          result.epochs,
+          result.steps,
+          result.seconds,
+          result.stored.accuracy,
+          result.stored.best_accuracy,
+          result.stored.flops,
+          result.settings.data,
+          data::split_name("val", result.settings.val_split)};
 }
 
 }  // namespace

@@ -36,15 +36,19 @@ struct TrainRequest {
 };
 
 struct TrainOutcome {
-  bool first = true;      // whether this process is the one that speaks for all
-  bool finished = false;  // false: interrupted; the same call goes on
+  bool first = true;             // whether this process is the one that speaks for all
+  bool finished = false;         // false: interrupted; the same call goes on
+  bool finished_before = false;  // nothing was left to do
   int64_t epochs = 0, steps = 0;
-  double seconds = 0, accuracy = 0, best_accuracy = 0, flops = 0;
+  double seconds = 0;  // of this call
+  /// Of the whole run; NaN before its first evaluation.
+  double accuracy = 0, best_accuracy = 0, flops = 0;
+  std::string data, split;  // what it was evaluated on
 };
 
 struct TrainDetectorOutcome {
   bool first = true;  // as TrainOutcome's
-  bool finished = false;
+  bool finished = false, finished_before = false;
   int64_t epochs = 0, steps = 0;
   double seconds = 0, ap = 0, best_ap = 0, flops = 0;
 };

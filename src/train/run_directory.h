@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,33 @@ struct RunSettings {
       changes_since;
 };
 
+/// Hands the settings of the run that a folder holds to `read`, as JSON with the name of the file;
+/// does nothing when it holds none. sact::Error when it is a run of the other command.
+void read_stored_settings(
+    const std::filesystem::path& run, bool detector,
+    const std::function<void(const std::string& json, const std::string& name)>& read);
+
+/// Directories that were made for a run, and that go again while they are empty unless the run has
+/// begun: a start that fails leaves nothing behind.
+class MadeDirectories {
+ public:
+  explicit MadeDirectories(const std::filesystem::path& path);
+  ~MadeDirectories();
+  MadeDirectories(const MadeDirectories&) = delete;
+  MadeDirectories& operator=(const MadeDirectories&) = delete;
+
+  void keep() { made_.clear(); }
+
+ private:
+  std::vector<std::filesystem::path> made_;  // the innermost first
+};
+
 class RunDirectory {
  public:
   /// Makes the folder, or finds one that is there. When that holds a run its settings must be the
   /// same, otherwise sact::Error lists the differences. The folder is locked while this object
-  /// lives, and what a killed run left half written is removed.
+  /// lives, and what a killed run left half written is removed. Without begin(), a folder that was
+  /// made here goes again.
   RunDirectory(std::filesystem::path path, RunSettings settings);
 
   const std::filesystem::path& path() const { return path_; }
@@ -47,6 +70,7 @@ class RunDirectory {
   /// A line of the log.
   void append(const std::vector<double>& row) { log_->append(row); }
   report::CsvColumns log() const { return report::read_csv(path_ / "log.csv"); }
+  bool has_log() const { return std::filesystem::exists(path_ / "log.csv"); }
   report::EventWriter& events() { return *events_; }
 
   /// Writes NAME.safetensors.
@@ -54,20 +78,21 @@ class RunDirectory {
                    const std::vector<Weight>& weights);
   /// Writes samples/epoch-N.png, also into the event file under `tag`.
   void write_samples(const io::Image& sheet, const std::string& tag, int64_t epoch);
-  /// Writes curves.svg and summary.html; title, settings and the last samples are added to the
-  /// page.
+  /// Writes curves.svg and summary.html; title, settings and samples of some epochs are added to
+  /// the page.
   void write_summary(report::SummaryPage page, const std::string& samples_caption);
 
  private:
   void compare_settings() const;
+  std::vector<report::PagePicture> samples(int64_t last_epoch, const std::string& caption) const;
 
   std::filesystem::path path_;
+  MadeDirectories made_;
   std::unique_ptr<DirectoryLock> lock_;
   RunSettings settings_;
   std::unique_ptr<Checkpoint> checkpoint_;
   std::unique_ptr<report::CsvLog> log_;
   std::unique_ptr<report::EventWriter> events_;
-  std::string last_samples_;
 };
 
 /// A column of a log over its epochs, without the lines that have no number there.
@@ -76,5 +101,19 @@ report::Series column_series(const report::CsvColumns& log, const std::string& c
 void label_over_epochs(report::Plot& plot, const char* title, const char* quantity);
 /// The last number of a column; NaN when there is none.
 double last_of(const report::CsvColumns& log, const std::string& column);
+
+/// The epochs of a log that matter: the first with the highest number in `column`, and the last
+/// with any.
+struct BestAndLast {
+  size_t best = 0, last = 0;  // rows
+};
+/// Nothing when there is no such number.
+std::optional<BestAndLast> best_and_last(const report::CsvColumns& log, const std::string& column);
+/// The number in a row; NaN for a column that is not there.
+double value_in(const report::CsvColumns& log, const std::string& column, size_t row);
+
+/// A quantity over the FLOPs of its epochs, the best and the last of them marked.
+report::Plot plot_over_flops(const report::CsvColumns& log, const std::string& column,
+                             const char* title, const char* quantity);
 
 }  // namespace sact::train

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/text.h"
 
 namespace sact::train {
@@ -17,8 +16,6 @@ void RunState::start(const Checkpoint* checkpoint) {
   if (checkpoint) {
     checkpoint->load(network_, sgd_);
     progression = checkpoint->progression();
-    log_info("resuming {} at epoch {}, step {}", options_.run.string(), progression.epoch + 1,
-             progression.step);
   }
   progression = progression_from_json(processes_.broadcast(to_json(progression)), "worker 0");
   if (progression.workers != processes_.size()) {

@@ -11,6 +11,8 @@ void for_each_setting(Settings& s, Visit&& visit) {
   const SettingKind defines = SettingKind::kDefines, runs = SettingKind::kRuns;
   visit("data", s.data, defines,
         "image folder, CIFAR-10 folder, or synthetic[:size=64,count=5000]");
+  visit("val_split", s.val_split, defines,
+        "share of each class held out where the data have no val/");
   visit("boxes", s.boxes, defines, "bounding boxes: a CSV file or a folder of XML files");
   visit("class_names", s.class_names, defines, "text file with names of the classes");
   visit("init", s.init, defines, "model file whose weights to start from");
@@ -30,7 +32,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("halting_bias", s.halting_bias, defines, "initial bias of halting scores");
   visit("halting_scale", s.halting_scale, defines, "deviation of initial halting weights");
   visit("tau", s.tau, defines, "weight of the ponder cost in the loss");
-  visit("epochs", s.epochs, defines, "passes over the training set");
+  visit("epochs", s.epochs, SettingKind::kGrows, "passes over the training set");
   visit("batch", s.batch, defines, "images in a step, of each process");
   visit("rate", s.rate, defines, "learning rate");
   visit("schedule", s.schedule, defines, "step or cosine");
@@ -59,7 +61,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("cache", s.cache, runs, "keep decoded images: none, memory, or auto (where they fit)");
   visit("cuda_graph", s.cuda_graph, runs, "on CUDA, record a step's kernels once and replay them");
   visit("max_corrupt", s.max_corrupt, runs, "share of unreadable images that is tolerated");
-  visit("log_every", s.log_every, runs, "steps between looks at whether the loss is finite");
+  visit("log_every", s.log_every, runs, "steps between looks at the losses, which go to events/");
   visit("checkpoint_minutes", s.checkpoint_minutes, runs, "time between checkpoints in an epoch");
   visit("eval_every", s.eval_every, runs, "epochs between evaluations; the last is always run");
   visit("samples", s.samples, runs, "ponder map pictures at every evaluation");
@@ -71,6 +73,7 @@ constexpr const char* kCommand = "sact train";
 
 void validate(const TrainSettings& s) {
   if (s.data.empty()) fail("setting 'data' is missing: give an image folder, or data=synthetic");
+  check_setting_range("val_split", s.val_split, 0.0, 0.9);
   check_setting_name("halting", s.halting, {"auto", "none", "act", "sact"});
   check_setting_name("halting_norm", s.halting_norm, {"auto", "true", "false"});
   check_setting_name("stem", s.stem, {"imagenet", "small"});

@@ -11,6 +11,7 @@ namespace sact::train {
 struct TrainSettings {
   // What is trained.
   std::string data;
+  double val_split = 0;
   std::string boxes;
   std::string class_names;
   std::string init;
@@ -85,8 +86,8 @@ void set_from_text(TrainSettings& settings, const std::string& assignment);
 /// A table of every key with its default and meaning, for --help.
 std::string settings_help();
 
-/// "epochs: 40 -> 50" for every key in which the two differ, leaving out those that may change
-/// between a run and its resumption (how it runs, not what is computed) unless `all` is wanted.
+/// "rate: 0.1 -> 0.2" for every key in which the two differ, leaving out changes that are allowed
+/// between a run and its resumption (how it runs, and more epochs) unless `all` are wanted.
 std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked,
                                      bool all = false);
 

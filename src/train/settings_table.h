@@ -17,8 +17,8 @@
 
 namespace sact::train {
 
-/// Whether a run may be resumed with another value.
-enum class SettingKind { kDefines, kRuns };
+/// Whether a run may be resumed with another value: never, with a larger one, with any.
+enum class SettingKind { kDefines, kGrows, kRuns };
 
 template <typename T>
 std::string setting_type_name() {
@@ -176,8 +176,8 @@ std::string help_on_settings() {
   return text;
 }
 
-/// "epochs: 40 -> 50" for every key in which the two differ, leaving out those that may change
-/// between a run and its resumption (how it runs, not what is computed) unless `all` is wanted.
+/// "rate: 0.1 -> 0.2" for every key in which the two differ, leaving out changes that are allowed
+/// between a run and its resumption (how it runs, and more epochs) unless `all` are wanted.
 template <typename Settings>
 std::vector<std::string> settings_differences(const Settings& run, const Settings& asked,
                                               bool all) {
@@ -185,7 +185,9 @@ std::vector<std::string> settings_differences(const Settings& run, const Setting
   const auto after = io::Json::parse(settings_to_json(asked, -1));
   std::vector<std::string> list;
   for_each_setting(run, [&](const char* key, const auto&, SettingKind kind, const char*) {
-    if ((all || kind == SettingKind::kDefines) && before[key] != after[key]) {
+    const bool allowed =
+        kind == SettingKind::kRuns || (kind == SettingKind::kGrows && after[key] > before[key]);
+    if ((all || !allowed) && before[key] != after[key]) {
       list.push_back(
           fmt::format("{}: {} -> {}", key, io::dump_json(before[key]), io::dump_json(after[key])));
     }

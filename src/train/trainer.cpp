@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -9,16 +11,20 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "data/held_out.h"
 #include "data/open.h"
 #include "data/order.h"
 #include "model/initial_weights.h"
 #include "train/augment.h"
+#include "train/banner.h"
 #include "train/checkpoint.h"
 #include "train/device.h"
 #include "train/network_weights.h"
 #include "train/precision.h"
 #include "train/processes.h"
+#include "train/resumed_settings.h"
 #include "train/run_folder.h"
+#include "train/run_progress.h"
 #include "train/run_state.h"
 #include "train/schedule.h"
 #include "train/start_weights.h"
@@ -40,13 +46,16 @@ class Trainer {
   TrainResult run();
 
  private:
+  bool finished_before();
+  void prepare();
   void compare_with_others();
   void prepare_network();
   void prepare_feeders();
+  void introduce(const FeederOptions& feed) const;
   bool run_epoch();
   void train_step(const DeviceBatch& batch, EpochSums& sums);
   void finish_epoch(TrainResult& result);
-  void check_finite(const EpochSums& sums);
+  void look_at_losses(const EpochSums& sums);
   void checkpoint();
   int eval_side() const { return settings_.eval_size ? settings_.eval_size : settings_.size; }
   /// Images of a step in all processes together.
@@ -63,7 +72,10 @@ class Trainer {
   std::unique_ptr<Sgd> sgd_;
   std::unique_ptr<TrainingStep> step_;
   std::unique_ptr<RunState> state_;
+  std::unique_ptr<RunProgress> progress_;
   int64_t steps_per_epoch_ = 0;
+  LossSums seen_;  // losses of the epoch when they were last looked at
+  double seen_images_ = 0;
   bool bf16_ = false;
 };
 
@@ -76,15 +88,26 @@ Trainer::Trainer(const TrainOptions& options)
       settings_(options_.settings),
       processes_(Processes::from_environment(device_from_name(options.device))),
       device_(processes_.device()) {
-  if (processes_.first()) {
-    folder_ = std::make_unique<RunFolder>(options.run, options_.settings);
-  }
-  at::set_num_threads(processes_.threads(options.threads));
+  resume_settings(options_, processes_, /*detector=*/false, settings_from_json);
+  validate(settings_);
+  if (processes_.first()) folder_ = std::make_unique<RunFolder>(options.run, settings_);
+}
+
+bool Trainer::finished_before() {
+  return processes_.any(folder_ && folder_->checkpoint() &&
+                        folder_->checkpoint()->progression().epoch >= settings_.epochs);
+}
+
+void Trainer::prepare() {
+  at::set_num_threads(processes_.threads(options_.threads));
   bf16_ = settings_.precision == "bf16";
   if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
   const data::OpenOptions open{settings_.class_names, settings_.boxes};
-  train_set_ = data::open_dataset(settings_.data, "train", open);
-  val_set_ = data::open_dataset(settings_.data, "val", open);
+  auto open_split = [&](const char* split) {
+    return data::open_dataset(settings_.data, data::split_name(split, settings_.val_split), open);
+  };
+  train_set_ = open_split("train");
+  val_set_ = open_split("val");
   data::check_same_classes(*train_set_, *val_set_, settings_.data);
   compare_with_others();
   steps_per_epoch_ = train_set_->size() / step_images();
@@ -118,9 +141,34 @@ void Trainer::prepare_feeders() {
   feed.max_corrupt = settings_.max_corrupt;
   feed.device = device_;
   feed.interrupted = options_.interrupted;
+  introduce(feed);  // before images are decoded, which may take a while
   train_feeder_ = std::make_unique<Feeder>(*train_set_, feed);
   feed.storage_size = val_storage;
   val_feeder_ = std::make_unique<Feeder>(*val_set_, feed);
+}
+
+void Trainer::introduce(const FeederOptions& feed) const {
+  if (!folder_) return;
+  RunFacts facts;
+  facts.run = options_.run.string();
+  facts.data = settings_.data;
+  facts.train_images = train_set_->size();
+  facts.val_images = val_set_->size();
+  facts.spec = network_->spec();
+  facts.init = settings_.init;
+  facts.seed = settings_.seed;
+  facts.epochs = settings_.epochs;
+  facts.steps_per_epoch = steps_per_epoch_;
+  facts.batch = settings_.batch;
+  facts.device = options_.device;
+  facts.precision = settings_.precision;
+  facts.processes = processes_.size();
+  facts.threads = at::get_num_threads();
+  facts.workers = feed.workers;
+  facts.images_kept = feed.cache ? "in memory" : "";
+  facts.epoch = state_->progression.epoch;
+  facts.step = state_->progression.step;
+  for (const std::string& line : banner(facts)) log_info("{}", line);
 }
 
 /// Workers that disagree about what is trained would wait for each other, or learn nonsense.
@@ -191,8 +239,24 @@ void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
                       learning_rate(settings_, state_->progression.step, steps_per_epoch_)));
 }
 
-void Trainer::check_finite(const EpochSums& sums) {
-  if (!sums.finite(processes_)) state_->fail_not_finite();
+/// Waits for the device, which otherwise works behind: now and then only.
+void Trainer::look_at_losses(const EpochSums& sums) {
+  const LossSums now = sums.losses(processes_);
+  if (!std::isfinite(now.loss)) state_->fail_not_finite();
+  const Progression& progression = state_->progression;
+  const double images = progression.images - seen_images_;
+  if (images > 0 && folder_) {
+    StepRecord record;
+    record.step = progression.step;
+    record.rate = learning_rate(settings_, progression.step - 1, steps_per_epoch_);
+    record.loss = (now.loss - seen_.loss) / images;
+    record.entropy = (now.entropy - seen_.entropy) / images;
+    record.ponder_cost = (now.ponder - seen_.ponder) / images;
+    folder_->record_steps(record);
+    progress_->set_loss(record.loss);
+  }
+  seen_ = now;
+  seen_images_ = progression.images;
 }
 
 void Trainer::checkpoint() {
@@ -213,12 +277,15 @@ bool Trainer::run_epoch() {
   // Sums of the part that is done already are counted once, by the first.
   EpochSums sums(processes_.first() ? state_->progression : Progression{},
                  network_->spec().blocks(), device_);
-  Progress bar(fmt::format("epoch {}/{}", state_->progression.epoch + 1, settings_.epochs),
-               steps_per_epoch_ * step_images() - state_->progression.position, "images");
+  const Progression& begin = state_->progression;
+  seen_ = {begin.loss_sum, begin.entropy_sum, begin.ponder_sum, begin.correct};
+  seen_images_ = begin.images;
+  Progress bar(progress_->epoch_label(), steps_per_epoch_ * step_images() - begin.position,
+               "images");
   auto start = Clock::now();
   state_->restart_clock();
   auto take_stock = [&] {
-    check_finite(sums);
+    look_at_losses(sums);
     sums.store(state_->progression, processes_);
     state_->progression.seconds += seconds_since(start);
     start = Clock::now();
@@ -230,12 +297,15 @@ bool Trainer::run_epoch() {
     state_->progression.images += double(step_images());
     ++state_->progression.step;
     bar.advance(step_images());
+    if (const auto line = progress_->advance(); line && folder_ && !isatty(STDERR_FILENO)) {
+      log_info("{}", *line);
+    }
     if (state_->stop() || state_->save()) {
       take_stock();
       checkpoint();
       if (state_->stop()) return false;
     } else if (state_->progression.step % settings_.log_every == 0) {
-      check_finite(sums);
+      look_at_losses(sums);
     }
   }
   take_stock();
@@ -251,6 +321,7 @@ void Trainer::finish_epoch(TrainResult& result) {
   record.rate = learning_rate(settings_, state_->progression.step - 1, steps_per_epoch_);
   record.loss = state_->progression.loss_sum / state_->progression.images;
   record.entropy = state_->progression.entropy_sum / state_->progression.images;
+  record.ponder_cost = state_->progression.ponder_sum / state_->progression.images;
   record.accuracy = state_->progression.correct / state_->progression.images;
   record.seconds = state_->progression.seconds;
   record.images_per_second = state_->progression.images / state_->progression.seconds;
@@ -260,8 +331,11 @@ void Trainer::finish_epoch(TrainResult& result) {
   }
   if (last || epoch % settings_.eval_every == 0) {
     const int side = eval_side();
-    record.evaluation =
-        evaluate(network_, *val_feeder_, processes_, {{side, side}, settings_.batch, bf16_});
+    Answers answers;
+    EvaluateOptions options{{side, side}, settings_.batch, bf16_};
+    options.answers = &answers;
+    record.evaluation = evaluate(network_, *val_feeder_, processes_, options);
+    record.val_loss = answers.entropy();
     result.last = *record.evaluation;
     const bool best = record.evaluation->accuracy > state_->progression.best_accuracy;
     if (best) state_->progression.best_accuracy = record.evaluation->accuracy;
@@ -269,9 +343,12 @@ void Trainer::finish_epoch(TrainResult& result) {
       folder_->write_model("last", network_);
       if (best) folder_->write_model("best", network_);
       folder_->write_samples(network_, *val_set_, settings_.samples, {side, side}, device_, epoch);
+      folder_->write_answers(*val_set_, answers, epoch);
     }
   }
+  record.time_left = progress_->time_left();
   if (folder_) folder_->record(record, state_->progression.step);
+  progress_->line_told();
   const Progression done = state_->progression;
   state_->progression = Progression{};
   state_->progression.epoch = done.epoch;
@@ -284,6 +361,21 @@ void Trainer::finish_epoch(TrainResult& result) {
 TrainResult Trainer::run() {
   const auto start = Clock::now();
   TrainResult result;
+  result.first = processes_.first();
+  result.settings = settings_;
+  if (finished_before()) {
+    result.finished = result.finished_before = true;
+    if (!folder_) return result;
+    const Progression done = folder_->checkpoint()->progression();
+    result.epochs = done.epoch;
+    result.steps = done.step;
+    result.best_accuracy = done.best_accuracy;
+    result.stored = folder_->stored();
+    return result;
+  }
+  prepare();
+  progress_ = std::make_unique<RunProgress>(
+      RunExtent{settings_.epochs, steps_per_epoch_, step_images()}, state_->progression.step);
   bool stopped = false;
   while (state_->progression.epoch < settings_.epochs && !stopped) {
     if (run_epoch()) {
@@ -295,8 +387,8 @@ TrainResult Trainer::run() {
     }
   }
   processes_.barrier();  // none leaves while another still needs it
-  result.first = processes_.first();
   result.network = network_;
+  if (folder_) result.stored = folder_->stored();
   result.finished = !stopped;
   result.epochs = state_->progression.epoch;
   result.steps = state_->progression.step;
@@ -322,7 +414,6 @@ void check_agrees_with_init(const TrainSettings& settings, const ModelSpec& spec
 }  // namespace
 
 TrainResult train(const TrainOptions& options) {
-  validate(options.settings);
   return Trainer(options).run();
 }
 

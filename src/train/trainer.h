@@ -6,6 +6,7 @@
 #include <string>
 
 #include "train/evaluation.h"
+#include "train/run_folder.h"
 #include "train/settings.h"
 
 namespace sact::train {
@@ -17,17 +18,23 @@ struct TrainOptions {
   int threads = 0;
   /// Asked at every step; when it says true a checkpoint is written and training returns.
   std::function<bool()> interrupted = {};
+  /// Puts what the user gave over the settings of a run that goes on, so that what was not given
+  /// stays as it was. Without it `settings` count as given, all of them.
+  std::function<void(TrainSettings&)> given = {};
 };
 
 struct TrainResult {
-  bool first = true;      // whether this process is the one that speaks for all
-  bool finished = false;  // false: interrupted, and to be resumed by the same call
-  int64_t epochs = 0;     // done so far
+  bool first = true;             // whether this process is the one that speaks for all
+  bool finished = false;         // false: interrupted, and to be resumed by the same call
+  bool finished_before = false;  // there was nothing to do, and nothing was done
+  int64_t epochs = 0;            // done so far
   int64_t steps = 0;
   double seconds = 0;
-  EvalOutcome last;  // of the last epoch evaluated in this call
+  EvalOutcome last;      // of the last epoch evaluated in this call
+  StoredNumbers stored;  // of the whole run, in the first process
   double best_accuracy = -1;
-  Network network{nullptr};  // as it stands after this call
+  TrainSettings settings;    // of the run
+  Network network{nullptr};  // as it stands after this call; null when the run was finished before
 };
 
 /// Trains, or goes on where the run folder stands. Several processes (see Processes) each take

@@ -1,14 +1,13 @@
 #include "train/training_step.h"
 
-#include <cmath>
-
 #include "train/precision.h"
 #include "train/step_graph.h"
 
 namespace sact::train {
 
 EpochSums::EpochSums(const Progression& progression, int blocks, torch::Device device) {
-  total_.sums = torch::tensor({progression.loss_sum, progression.entropy_sum, progression.correct},
+  total_.sums = torch::tensor({progression.loss_sum, progression.entropy_sum,
+                               progression.ponder_sum, progression.correct},
                               torch::kFloat64)
                     .to(device);
   std::vector<float> most(size_t(blocks), 0.0f);
@@ -24,13 +23,13 @@ void EpochSums::add(const StepResult& result) {
 }
 
 void EpochSums::store(Progression& progression, Processes& processes) const {
-  torch::Tensor sums = total_.sums.clone(), most_units = total_.most_units.clone();
-  processes.sum(sums);
+  const LossSums sums = losses(processes);
+  progression.loss_sum = sums.loss;
+  progression.entropy_sum = sums.entropy;
+  progression.ponder_sum = sums.ponder;
+  progression.correct = sums.correct;
+  torch::Tensor most_units = total_.most_units.clone();
   processes.maximum(most_units);
-  const torch::Tensor host = sums.cpu();
-  progression.loss_sum = host[0].item<double>();
-  progression.entropy_sum = host[1].item<double>();
-  progression.correct = host[2].item<double>();
   progression.most_units.clear();
   const torch::Tensor units = most_units.cpu();
   for (int64_t i = 0; i < units.numel(); ++i) {
@@ -38,8 +37,12 @@ void EpochSums::store(Progression& progression, Processes& processes) const {
   }
 }
 
-bool EpochSums::finite(Processes& processes) const {
-  return !processes.any(!std::isfinite(total_.sums[0].item<double>()));
+LossSums EpochSums::losses(Processes& processes) const {
+  torch::Tensor sums = total_.sums.clone();
+  processes.sum(sums);
+  const torch::Tensor host = sums.cpu();
+  const auto values = host.accessor<double, 1>();
+  return {values[0], values[1], values[2], values[3]};
 }
 
 TrainingStep::TrainingStep(Network network, Sgd& sgd, StepOptions options)
@@ -61,8 +64,11 @@ StepResult TrainingStep::forward_backward(const torch::Tensor& images,
   const torch::Tensor logits = output.logits.to(torch::kFloat32);
   const torch::Tensor entropy = torch::cross_entropy_loss(
       logits, labels, {}, torch::Reduction::Mean, -100, options_.label_smoothing);
-  torch::Tensor loss = entropy;
-  if (network_->spec().adaptive()) loss = loss + options_.tau * ponder_penalty(output);
+  torch::Tensor loss = entropy, ponder = torch::zeros_like(entropy);
+  if (network_->spec().adaptive()) {
+    ponder = ponder_penalty(output);
+    loss = loss + options_.tau * ponder;
+  }
   loss.backward();
 
   torch::NoGradGuard no_grad;
@@ -71,6 +77,7 @@ StepResult TrainingStep::forward_backward(const torch::Tensor& images,
   for (const BlockOutput& block : output.blocks) largest.push_back(block.units.max());
   return {torch::stack({loss.detach().to(torch::kFloat64) * count,
                         entropy.detach().to(torch::kFloat64) * count,
+                        ponder.detach().to(torch::kFloat64) * count,
                         logits.detach().argmax(1).eq(labels).sum().to(torch::kFloat64)}),
           torch::stack(largest).to(torch::kFloat32)};
 }

@@ -14,8 +14,14 @@ namespace sact::train {
 
 /// What one step adds to the sums of its epoch, on the device.
 struct StepResult {
-  torch::Tensor sums;        // float64: loss and cross-entropy times images, correct answers
+  /// float64: loss, cross-entropy and ponder cost times images, correct answers.
+  torch::Tensor sums;
   torch::Tensor most_units;  // float32, of each block: largest N
+};
+
+/// The losses of the epoch so far, of all processes.
+struct LossSums {
+  double loss = 0, entropy = 0, ponder = 0, correct = 0;
 };
 
 /// Sums over the epoch under way, kept on the device so that a step need not wait for it.
@@ -26,8 +32,8 @@ class EpochSums {
   void add(const StepResult& result);
   /// The sums of all processes. Waits for them and for the device.
   void store(Progression& progression, Processes& processes) const;
-  /// Whether all losses of all processes are finite; likewise.
-  bool finite(Processes& processes) const;
+  /// The losses alone; likewise. Not finite where any was not.
+  LossSums losses(Processes& processes) const;
 
  private:
   StepResult total_;

@@ -1,5 +1,7 @@
 // sact train: every mistake is one line, and what a user is told about a run.
 #include "cli/training_runs.h"
+#include "io/json.h"
+#include "report/csv.h"
 
 namespace sact {
 namespace {
@@ -34,11 +36,16 @@ class TrainCommand : public test::TrainingRuns {
   /// A folder for each start, since they run at the same time.
   std::string fresh_run() { return "run" + std::to_string(runs_++); }
 
-  /// Starts that failed left nothing that would stand in the way of the next.
-  void expect_no_runs() {
+  /// Starts that failed left nothing behind; those in `begun` failed at the first images, and left
+  /// nothing that would stand in the way of the next.
+  void expect_no_runs(const std::vector<std::string>& begun = {}) {
     for (int i = 0; i < runs_; ++i) {
+      const std::string run = "run" + std::to_string(i);
+      if (std::find(begun.begin(), begun.end(), run) == begun.end()) {
+        EXPECT_FALSE(exists(run)) << run;
+      }
       for (const char* file : {"last.safetensors", "checkpoint.safetensors"}) {
-        EXPECT_FALSE(exists("run" + std::to_string(i) + "/" + file)) << i << ": " << file;
+        EXPECT_FALSE(exists(run + "/" + file)) << run << ": " << file;
       }
     }
   }
@@ -118,10 +125,10 @@ TEST_F(TrainCommand, DataThatCannotBeUsedIsNamed) {
     add("text", {"text/train/cat", ".jpg", "more than the 1 allowed"}, cache);
   }
   expect_errors(mistakes);
-  expect_no_runs();
+  expect_no_runs({"run8", "run9"});  // cache=none
   // A few unreadable images are named and left out. The folder is that of a start that failed.
   const test::Finished tolerated =
-      run(arguments("run0", {"data=text", "epochs=1", "max_corrupt=0.3"}));
+      run(arguments("run9", {"data=text", "epochs=1", "max_corrupt=0.3"}));
   EXPECT_EQ(tolerated.status, 0) << tolerated.err;
   EXPECT_NE(tolerated.err.find("warning: left out: text/train/cat/a.jpg: is a text file"),
             std::string::npos)
@@ -200,15 +207,50 @@ TEST_F(TrainCommand, DamagedRunsAreNotResumed) {
   }
   mistakes.push_back({arguments("other", settings), {"other settings", "width: 8 -> 4"}});
   mistakes.push_back({arguments("settings", settings), {"settings/settings.json", "remove this"}});
-  mistakes.push_back({arguments("whole", {"epochs=3"}), {"other settings", "epochs: 2 -> 3"}});
+  mistakes.push_back(
+      {arguments("whole", {"epochs=2", "rate=0.2"}), {"other settings", "rate: 0.05 -> 0.2"}});
+  mistakes.push_back({{"train-detector", "--out", "whole"}, {"whole", "'sact train'"}});
   expect_errors(mistakes);
   for (const char* run : {"cut", "zero", "other"}) expect_same_model(run, "whole");
   // The settings are in the checkpoint too.
   copy("nosettings");
   std::filesystem::remove(directory_ / "nosettings/settings.json");
-  expect_errors({{arguments("nosettings", {"epochs=3"}), {"epochs: 2 -> 3"}}});
+  expect_errors({{arguments("nosettings", {"epochs=1"}), {"epochs: 2 -> 1"}}});
   expect_success(arguments("nosettings", settings));
   EXPECT_EQ(bytes_of("nosettings/settings.json"), bytes_of("whole/settings.json"));
+}
+
+TEST_F(TrainCommand, FolderAloneGoesOnAndAFinishedRunSaysSoInOneLine) {
+  expect_success(arguments("whole", {"epochs=2"}));
+  const test::Finished first = run(arguments("run", {"epochs=1"}));
+  EXPECT_EQ(first.status, 0) << first.err;
+  for (const char* part :
+       {"40 images for training, 9 for validation, 10 classes",
+        "sact network of depth 10 (basic units 2,2, width 4)", "1 epoch of 10 steps, 4 images each",
+        "cpu, fp32, 1 thread", "starting run with fresh weights (seed 0)"}) {
+    EXPECT_NE(first.err.find(part), std::string::npos) << part << " is not in: " << first.err;
+  }
+  EXPECT_NE(first.out.find("--data synthetic:size=36,count=40,val=9"), std::string::npos)
+      << first.out;
+  const test::Finished more = run({"train", "--out", "run", "epochs=2", "--threads", "1"});
+  EXPECT_EQ(more.status, 0) << more.err;
+  EXPECT_NE(more.err.find("epochs: 1 -> 2"), std::string::npos) << more.err;
+  EXPECT_NE(more.err.find("resuming run at epoch 2, step 10\n"), std::string::npos) << more.err;
+  expect_same_model("run", "whole");
+  const test::Finished again = run({"train", "--out", "run"});
+  EXPECT_EQ(again.status, 0);
+  EXPECT_EQ(again.err, "");
+  EXPECT_TRUE(again.out.starts_with("run is finished: 2 epochs, best accuracy ")) << again.out;
+  EXPECT_EQ(again.out.find('\n'), again.out.size() - 1) << again.out;
+  const io::Json json = io::Json::parse(run({"train", "--out", "run", "--json"}).out);
+  const report::CsvColumns log = report::read_csv(directory_ / "run/log.csv");
+  EXPECT_EQ(json.at("accuracy"), log.find("val_accuracy")->back());
+  EXPECT_EQ(json.at("flops"), log.find("flops")->back());
+  EXPECT_EQ(json.at("finished"), true);
+  EXPECT_EQ(json.at("steps"), 20);
+  EXPECT_GE(json.at("best_accuracy").get<double>(), json.at("accuracy").get<double>());
+  expect_errors({{{"train", "--out", "nowhere"}, {"'data'", "missing"}}});
+  EXPECT_FALSE(exists("nowhere"));
 }
 
 TEST_F(TrainCommand, DeadUnitsAreNamedOnce) {

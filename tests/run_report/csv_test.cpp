@@ -145,5 +145,18 @@ TEST(CsvLog, RefusesAFileThatIsNotThisLogAndLeavesItAlone) {
   }
 }
 
+TEST(CsvLog, ColumnsThatAreNewAreEmptyInOldRows) {
+  test::TemporaryDirectory directory;
+  const std::filesystem::path path = directory / "log.csv";
+  write_file_atomically(path, std::string_view("epoch,loss\n1,0.5\n2,0.25\n3,0.1\n"));
+  CsvLog log(path, {"epoch", "val_loss", "loss"}, 2);
+  log.append(Row{3, 0.75, 0.125});
+  EXPECT_EQ(text_of(path), "epoch,val_loss,loss\n1,,0.5\n2,,0.25\n3,0.75,0.125\n");
+  EXPECT_NE(test::error_of([&] {
+              CsvLog(path, {"epoch", "loss"});
+            }).find("val_loss"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sact::report

@@ -59,6 +59,19 @@ TEST(SummaryPage, PicturesAreInsideOrBeside) {
   EXPECT_EQ(pictures[1]["src"], "./maps/epoch%201.png");
 }
 
+TEST(SummaryPage, LongTablesAreFoldedAndDrawingsKeepTheirTitles) {
+  SummaryPage page;
+  page.tables = {{"all <1000> classes", {{"name"}, {{"cat"}}, {}}, /*folded=*/true}};
+  page.drawings = {{"Confusion & more", "darker: <more>", "<svg></svg>"}};
+  const std::string html = to_html(page);
+  EXPECT_EQ(test::texts_of(html, "summary"),
+            (std::vector<std::string>{"all &lt;1000&gt; classes"}));
+  EXPECT_EQ(test::texts_of(html, "h3"), (std::vector<std::string>{"Confusion &amp; more"}));
+  EXPECT_EQ(test::texts_of(html, "figcaption"), (std::vector<std::string>{"darker: &lt;more&gt;"}));
+  EXPECT_EQ(test::elements_named(html, "svg").size(), 1u);
+  EXPECT_EQ(test::texts_of(html, "h2"), (std::vector<std::string>{"Results"}));
+}
+
 TEST(SummaryPage, NeedsNothingFromElsewhere) {
   std::string html = to_html(full_page());
   const std::string name_space = "http://www.w3.org/2000/svg";

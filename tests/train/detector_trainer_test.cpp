@@ -67,6 +67,34 @@ TEST_F(DetectorTraining, RunFolderHasEverything) {
   ASSERT_TRUE(model.spec().detection);
   EXPECT_EQ(model.spec().detection->anchors(), 2);
   EXPECT_EQ(model.spec().classes, 10);
+  const std::string page = bytes_of("a/summary.html");
+  for (const char* part : {"Best and last epoch", "AP over FLOPs", "Epoch 1: ", "Epoch 2: "}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  const auto events = std::filesystem::directory_iterator(directory_ / "a/events")->path();
+  const std::string recorded = bytes_of("a/events/" + events.filename().string());
+  EXPECT_NE(recorded.find("step/proposal_score"), std::string::npos);
+  const DetectorTrainResult again = train_detector(options("a"));
+  EXPECT_TRUE(again.finished_before);
+  EXPECT_EQ(again.steps, 6);
+  EXPECT_EQ(again.stored.ap, result.ap);
+  EXPECT_EQ(again.stored.flops, result.flops);
+  EXPECT_EQ(bytes_of("a/summary.html"), page);
+}
+
+TEST_F(DetectorTraining, MoreEpochsGoOnWithTheSettingsOfTheFolder) {
+  train_detector(options("a", {"epochs=1"}));
+  DetectorTrainOptions more;
+  more.run = directory_ / "a";
+  more.threads = 1;
+  more.given = [](DetectionSettings& settings) { set_from_text(settings, "epochs=2"); };
+  const DetectorTrainResult result = train_detector(more);
+  EXPECT_EQ(result.epochs, 2);
+  EXPECT_EQ(result.steps, 6);
+  const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
+  ASSERT_EQ(log.rows(), 2u);
+  // The schedule is that of two epochs: the last of their steps is after both drops.
+  EXPECT_NEAR(log.find("rate")->back(), 3e-4 * 0.1 * 0.1, 1e-12);
 }
 
 TEST_F(DetectorTraining, InterruptedAtAnyStepResumesToTheSameBits) {

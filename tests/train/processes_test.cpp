@@ -6,9 +6,11 @@
 
 #include <fstream>
 #include <map>
+#include <numeric>
 
 #include "base/log.h"
 #include "data/open.h"
+#include "report/csv.h"
 #include "support/errors.h"
 #include "support/program.h"
 #include "train/evaluation.h"
@@ -176,6 +178,9 @@ TEST_F(TwoProcesses, TrainOneNetworkAndEvaluateItExactly) {
   EXPECT_EQ(finished, 1);
   EXPECT_EQ(steps, 8);
   EXPECT_EQ(images, 21);
+  const report::CsvColumns confusion = report::read_csv(directory_ / "run/confusion.csv");
+  const std::vector<double>& counts = *confusion.find("images");
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0.0), 21) << "of both workers";
   EXPECT_EQ(std::stod(accuracy), expected.accuracy);
   EXPECT_EQ(std::stod(recall5), expected.recall5);
   EXPECT_NEAR(std::stod(flops) / expected.flops.mean, 1, 1e-12);

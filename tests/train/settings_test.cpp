@@ -61,7 +61,7 @@ TEST(Settings, MistakesNameTheKey) {
 TEST(Settings, AbsurdValuesAreRefused) {
   for (const char* bad : {"epochs=0", "batch=0", "rate=-1", "momentum=1", "label_smoothing=1",
                           "size=16", "schedule=linear", "halting=maybe", "precision=fp16",
-                          "crop_min_area=0", "tau=-1", "warmup_epochs=1000", "cache=disk"}) {
+                          "crop_min_area=0", "val_split=1", "tau=-1", "warmup_epochs=1000", "cache=disk"}) {
     SCOPED_TRACE(bad);
     TrainSettings settings;
     settings.data = "x";
@@ -78,6 +78,13 @@ TEST(Settings, DifferencesListWhatDefinesTheRunAndNotHowItIsRun) {
   b.epochs = 7;
   b.workers = 3;
   EXPECT_EQ(differences(a, b), (std::vector<std::string>{"epochs: 90 -> 7"}));
+}
+
+TEST(Settings, EpochsMayBeRaised) {
+  TrainSettings a, b;
+  b.epochs = 91;
+  EXPECT_TRUE(differences(a, b).empty());
+  EXPECT_EQ(differences(a, b, /*all=*/true), (std::vector<std::string>{"epochs: 90 -> 91"}));
 }
 
 TEST(Settings, AMistypedKeyIsGuessed) {

@@ -6,10 +6,14 @@
 
 #include <fstream>
 
+#include <map>
+
 #include "base/log.h"
+#include "data/open.h"
 #include "io/json.h"
 #include "report/csv.h"
 #include "support/errors.h"
+#include "support/protobuf.h"
 #include "support/temporary.h"
 #include "train/network_weights.h"
 #include "train/start_weights.h"
@@ -40,6 +44,36 @@ class Training : public ::testing::Test {
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   }
 
+  /// Values by step of every scalar in the event files of a folder.
+  std::map<std::string, std::map<int64_t, float>> scalars(const std::string& folder) {
+    std::map<std::string, std::map<int64_t, float>> found;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_ / folder)) {
+      const std::string file = bytes_of(folder + "/" + entry.path().filename().string());
+      for (std::string_view bytes = file; !bytes.empty();) {
+        const auto length = test::number<uint64_t>(test::take(bytes, 12).substr(0, 8));
+        const test::Fields event = test::parse_message(test::take(bytes, length));
+        test::take(bytes, 4);
+        if (!event.count(5)) continue;
+        const test::Fields value =
+            test::parse_message(test::parse_message(event.at(5).at(0)).at(1).at(0));
+        if (!value.count(2)) continue;
+        found[std::string(value.at(1).at(0))][test::number<int64_t>(event.at(2).at(0))] =
+            test::number<float>(value.at(2).at(0));
+      }
+    }
+    return found;
+  }
+
+  /// Every file below a folder with its content.
+  std::map<std::string, std::string> files_in(const std::string& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / folder)) {
+      const std::string name = std::filesystem::relative(entry.path(), directory_.path()).string();
+      if (entry.is_regular_file()) files[name] = bytes_of(name);
+    }
+    return files;
+  }
+
   test::TemporaryDirectory directory_;
 };
 
@@ -56,10 +90,71 @@ TEST_F(Training, RunFolderHasEverything) {
   }
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
   EXPECT_EQ(log.rows(), 2u);
+  EXPECT_EQ(result.stored.accuracy, log.find("val_accuracy")->back());
+  EXPECT_EQ(result.stored.flops, log.find("flops")->back());
   const ModelFile model(directory_ / "a/last.safetensors");
   EXPECT_EQ(model.spec().classes, 10);
   EXPECT_EQ(model.spec().labels.size(), 10u);
   EXPECT_EQ(model.spec().halting, Halting::kSact);
+}
+
+TEST_F(Training, LossesOfStepsAddUpToThatOfTheEpoch) {
+  // Six steps an epoch: the losses are looked at after steps 5, 6, 10 and 12.
+  const TrainResult result = train(options("a", {"log_every=5", "tau=0.1"}));
+  const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
+  const auto events = scalars("a/events");
+  for (const auto& [tag, column] :
+       {std::pair("step/loss", "train_loss"), std::pair("step/cross_entropy", "train_entropy"),
+        std::pair("step/ponder_cost", "train_ponder_cost")}) {
+    SCOPED_TRACE(tag);
+    const auto& points = events.at(tag);
+    ASSERT_EQ(points.size(), 4u);
+    const std::vector<double>& means = *log.find(column);
+    EXPECT_NEAR((5 * points.at(5) + 1 * points.at(6)) / 6, means[0], 1e-6 * means[0]);
+    EXPECT_NEAR((4 * points.at(10) + 2 * points.at(12)) / 6, means[1], 1e-6 * means[1]);
+  }
+  const double loss = log.find("train_loss")->back(), entropy = log.find("train_entropy")->back();
+  EXPECT_NEAR(loss - entropy, 0.1 * log.find("train_ponder_cost")->back(), 1e-6);
+  EXPECT_EQ(events.at("step/rate").at(12), 0.05f);
+  EXPECT_NEAR(events.at("val/loss").at(12), log.find("val_loss")->back(), 1e-6);
+}
+
+TEST_F(Training, ValidationLossAndConfusionAreThoseOfTheAnswers) {
+  const TrainResult result = train(options("a", {"epochs=1"}));
+  const auto dataset = data::open_dataset(result.settings.data, "val");
+  Feeder feeder(*dataset, {36});
+  Processes alone;
+  double entropy = 0, correct = 0;
+  EvaluateOptions options{{32, 32}, 7};
+  options.on_image = [&](const evaluation::EvaluatedImage& image) {
+    const std::vector<double> shares = softmax(image.result.logits);
+    entropy -= std::log(shares[size_t(image.label)]) / 20;
+    correct += image.label == top_classes(image.result.logits, 1).front().index;
+  };
+  evaluate(result.network, feeder, alone, options);
+  const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
+  EXPECT_NEAR(log.find("val_loss")->back(), entropy, 1e-5);
+  const report::CsvColumns confusion = report::read_csv(directory_ / "a/confusion.csv");
+  double images = 0, on_diagonal = 0;
+  for (size_t row = 0; row < confusion.rows(); ++row) {
+    const double count = (*confusion.find("images"))[row];
+    images += count;
+    if ((*confusion.find("label"))[row] == (*confusion.find("answer"))[row]) on_diagonal += count;
+  }
+  EXPECT_EQ(images, 20);
+  EXPECT_EQ(on_diagonal, correct);
+}
+
+TEST_F(Training, SummaryHasBestAndLastClassesAndSamplesOfSeveralEpochs) {
+  train(options("a"));
+  const std::string page = bytes_of("a/summary.html");
+  for (const char* part :
+       {"Best and last epoch", "Accuracy by class, the weakest first (epoch 2)",
+        "Most confused classes (epoch 2)", "Confusion matrix (epoch 2)", "Accuracy over FLOPs",
+        "Epoch 1: ponder cost", "Epoch 2: ponder cost", "validation cross-entropy"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(page.find("src=\"./"), std::string::npos) << "needs no file beside it";
 }
 
 TEST_F(Training, SameSeedGivesTheSameRunAndAnotherSeedDoesNot) {
@@ -95,20 +190,63 @@ TEST_F(Training, InterruptedAtAnyStepResumesToTheSameBits) {
 
 TEST_F(Training, FinishedRunIsNotTrainedFurther) {
   train(options("a"));
-  const std::string before = bytes_of("a/last.safetensors");
+  const auto before = files_in("a");
   const TrainResult again = train(options("a"));
   EXPECT_TRUE(again.finished);
+  EXPECT_TRUE(again.finished_before);
   EXPECT_EQ(again.steps, 12);
-  EXPECT_EQ(bytes_of("a/last.safetensors"), before);
+  const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
+  EXPECT_EQ(again.stored.accuracy, log.find("val_accuracy")->back());
+  EXPECT_EQ(again.stored.best_accuracy, again.best_accuracy);
+  EXPECT_EQ(files_in("a"), before) << "nothing is written";
+}
+
+TEST_F(Training, MoreEpochsGoOnAsIfTheyHadBeenAskedForAtOnce) {
+  train(options("whole"));
+  train(options("a", {"epochs=1"}));
+  // Of the settings, only what is given must be known.
+  TrainOptions more;
+  more.run = directory_ / "a";
+  more.threads = 1;
+  more.given = [](TrainSettings& settings) { set_from_text(settings, "epochs=2"); };
+  more.given(more.settings);
+  const TrainResult result = train(more);
+  EXPECT_EQ(result.epochs, 2);
+  EXPECT_FALSE(result.finished_before);
+  EXPECT_EQ(bytes_of("a/last.safetensors"), bytes_of("whole/last.safetensors"));
+  EXPECT_EQ(bytes_of("a/settings.json"), bytes_of("whole/settings.json"));
+  // The rest is refused as ever, and so are fewer epochs.
+  more.given = [](TrainSettings& settings) { set_from_text(settings, "rate=1"); };
+  EXPECT_NE(test::error_of([&] { train(more); }).find("rate: 0.05 -> 1.0"), std::string::npos);
+  more.given = [](TrainSettings& settings) { set_from_text(settings, "epochs=1"); };
+  EXPECT_NE(test::error_of([&] { train(more); }).find("epochs: 2 -> 1"), std::string::npos);
+}
+
+TEST_F(Training, HeldOutImagesAreThoseThatEvaluationCanOpen) {
+  for (const char* name : {"cat", "dog"}) {
+    for (int i = 0; i < 10; ++i) {
+      const auto path = directory_ / fmt::format("photos/{}/{}.png", name, i);
+      std::filesystem::create_directories(path.parent_path());
+      io::write_image(path, io::Image(36, 36));
+    }
+  }
+  const std::string data = (directory_ / "photos").string();
+  const TrainResult result =
+      train(options("a", {"data=" + data, "val_split=0.2", "epochs=1", "batch=8", "samples=0"}));
+  EXPECT_EQ(result.last.images, 4);
+  EXPECT_EQ(result.steps, 2);
+  EXPECT_EQ(data::open_dataset(data, "val:0.2")->size(), 4);
+  EXPECT_NE(test::error_of([&] { train(options("b", {"data=" + data})); }).find("val_split=0.1"),
+            std::string::npos);
 }
 
 TEST_F(Training, ChangedSettingsAreRefusedWithAList) {
   train(options("a"));
   const auto message = test::error_of([&] {
-    train(options("a", {"rate=0.2", "epochs=3", "workers=1"}));
+    train(options("a", {"rate=0.2", "epochs=1", "workers=1"}));
   });
   EXPECT_NE(message.find("rate: 0.05 -> 0.2"), std::string::npos) << message;
-  EXPECT_NE(message.find("epochs: 2 -> 3"), std::string::npos) << message;
+  EXPECT_NE(message.find("epochs: 2 -> 1"), std::string::npos) << message;
   EXPECT_EQ(message.find("workers"), std::string::npos) << message;
 }
 
@@ -166,6 +304,15 @@ TEST_F(Training, MistakesGetOneLine) {
             std::string::npos);
   test::error_of([&] { train(options("c", {"init=no/such/model"})); });
   test::error_of([&] { train(options("d", {"precision=bf16"})); });
+  test::error_of([&] { train(options("e/f/g", {"epochs=0"})); });
+  test::error_of([&] { train(options("e/f/g", {"batch=1000"})); });
+  for (const char* run : {"a", "b", "c", "d", "e"}) {
+    EXPECT_FALSE(std::filesystem::exists(directory_ / run)) << run;
+  }
+  std::filesystem::create_directories(directory_ / "mine");
+  test::error_of([&] { train(options("mine/new", {"batch=1000"})); });
+  test::error_of([&] { train(options("mine", {"batch=1000"})); });
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / "mine")) << "it was there before";
   std::ofstream(directory_ / "file") << "x";
   test::error_of([&] { train(options("file")); });
 }
