@@ -11,4 +11,7 @@ function(sact_image_library target module package)
   endif()
 endfunction()
 
+sact_image_library(GIF libgif libgif-dev)
 sact_image_library(ISAL libisal libisal-dev)
+sact_image_library(TIFF libtiff-4>=4.5 libtiff-dev)
+sact_image_library(WEBP libwebpdemux libwebp-dev)

@@ -38,7 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sactConfig.cmake ${PROJECT_BINARY_DIR}/sactC
 set(package_requires)
 set(package_libraries)
 if(NOT BUILD_SHARED_LIBS)
-  set(package_requires "fmt libjpeg libpng libisal libhwy")
+  set(package_requires "fmt libjpeg libpng libgif libisal libtiff-4 libwebpdemux libhwy")
   set(package_libraries "-pthread")
 endif()
 # Relative, so that an installation can be moved.

@@ -12,7 +12,7 @@ die() {
 packages=(
   g++ cmake ninja-build ccache pkgconf
   libtorch-dev libopenblas-dev libgloo-dev
-  libhwy-dev libjpeg-dev libpng-dev libisal-dev libmatio-dev
+  libhwy-dev libjpeg-dev libpng-dev libwebp-dev libtiff-dev libgif-dev libisal-dev libmatio-dev
   nlohmann-json3-dev libcli11-dev libfmt-dev
   libgtest-dev libbenchmark-dev
 )

@@ -30,11 +30,16 @@ class SessionState;
 /// A picture: 8-bit RGB.
 class Image {
  public:
-  /// Reads a JPEG or PNG, told apart by content, as a viewer would show it: EXIF orientation is
-  /// applied, grey, CMYK, 16-bit and transparent pictures become RGB.
-  static Image load(const std::string& path);
+  /// Pictures with more pixels are refused before memory is taken for them.
+  static constexpr int64_t kMaxPixels = 100000000;
+
+  /// Reads a JPEG, PNG, WebP, TIFF, GIF or BMP, told apart by content, as a viewer would show it:
+  /// the orientation is applied, grey, CMYK, 16-bit and transparent pictures become RGB; of several
+  /// pictures in a file it is the first.
+  static Image load(const std::string& path, int64_t max_pixels = kMaxPixels);
   /// The same from memory; `name` stands in messages.
-  static Image decode(const void* bytes, size_t size, const std::string& name = "image");
+  static Image decode(const void* bytes, size_t size, const std::string& name = "image",
+                      int64_t max_pixels = kMaxPixels);
   /// Three bytes for each pixel, rows from top to bottom without padding.
   static Image from_pixels(int width, int height, std::vector<uint8_t> rgb);
 

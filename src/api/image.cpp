@@ -9,13 +9,24 @@ namespace sact {
 
 Image::Image(std::shared_ptr<const io::Image> pixels) : pixels_(std::move(pixels)) {}
 
-Image Image::load(const std::string& path) {
-  return Image(std::make_shared<io::Image>(io::read_image(path)));
+namespace {
+
+io::ReadOptions read_options(int64_t max_pixels) {
+  if (max_pixels < 1 || max_pixels > io::kMostPixels) {
+    fail("max_pixels must be 1 to {}, not {}", io::kMostPixels, max_pixels);
+  }
+  return {.max_pixels = max_pixels, .limit_name = "max_pixels"};
 }
 
-Image Image::decode(const void* bytes, size_t size, const std::string& name) {
+}  // namespace
+
+Image Image::load(const std::string& path, int64_t max_pixels) {
+  return Image(std::make_shared<io::Image>(io::read_image(path, read_options(max_pixels))));
+}
+
+Image Image::decode(const void* bytes, size_t size, const std::string& name, int64_t max_pixels) {
   const std::span<const std::byte> all(static_cast<const std::byte*>(bytes), size);
-  return Image(std::make_shared<io::Image>(io::decode_image(all, name)));
+  return Image(std::make_shared<io::Image>(io::decode_image(all, name, read_options(max_pixels))));
 }
 
 Image Image::from_pixels(int width, int height, std::vector<uint8_t> rgb) {

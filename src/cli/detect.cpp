@@ -30,6 +30,8 @@ struct DetectOptions {
   double score = 0.05, draw = 0.3;
   int most = 100;
   bool no_pictures = false, eval = false, jsonl = false;
+  io::ReadOptions reading;
+  Shard shard;
 };
 
 /// What is summed up over the images.
@@ -39,6 +41,7 @@ struct Totals {
   double flops = 0, dense_flops = 0;
   std::vector<std::pair<std::string, double>> ms;  // of the stages, of all images
   bool interrupted = false;
+  Skipped skipped;
 };
 
 /// What goes with every image.
@@ -56,6 +59,9 @@ void check_usage(const DetectOptions& options) {
   }
   if (!options.eval && options.images.empty()) {
     throw CLI::ValidationError("detect", "give images, or --eval with --gt FILE and --data DIR");
+  }
+  if (options.eval && !options.shard.whole()) {
+    throw CLI::ValidationError("detect", "--eval needs all images of --gt: leave out --shard");
   }
 }
 
@@ -96,7 +102,7 @@ DetectedFile detect_image(const Job& job, detect::Detector& detector, const Inpu
   file.image_id = job.ids.image(input.path, int64_t(index) + 1);
   file.path = input.path.string();
   Stopwatch watch;
-  const io::Image photo = io::read_image(input.path);
+  const io::Image photo = read_input(input, job.options.reading);
   file.size = {photo.height, photo.width};
   file.load_ms = watch.lap();
   if (job.options.eval) check_size(job.truth.images[index], file);
@@ -110,9 +116,11 @@ DetectedFile detect_image(const Job& job, detect::Detector& detector, const Inpu
   return file;
 }
 
-std::vector<Input> inputs_of(const DetectOptions& options, const detect::CocoInstances& truth) {
+std::vector<Input> chosen_inputs(const DetectOptions& options, const detect::CocoInstances& truth,
+                                 Skipped& skipped) {
   if (!options.eval) {
-    return expand_inputs(options.images, options.no_pictures ? std::string() : options.out);
+    return inputs_of(options.images, options.no_pictures ? std::string() : options.out,
+                     options.shard, skipped);
   }
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.data, ignored)) {
@@ -121,7 +129,8 @@ std::vector<Input> inputs_of(const DetectOptions& options, const detect::CocoIns
   std::vector<Input> inputs;
   for (const detect::CocoImage& image : truth.images) {
     if (image.file_name.empty()) fail("{}: image {} has no file_name", truth.name, image.id);
-    inputs.push_back({std::filesystem::path(options.data) / image.file_name, {}});
+    inputs.push_back(
+        {std::filesystem::path(options.data) / image.file_name, {}, image.file_name, options.data});
   }
   return inputs;
 }
@@ -160,6 +169,7 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
     lines.push_back(fmt::format("wrote {}: {}", options.results,
                                 counted(int64_t(totals.results.entries.size()), "detection")));
   }
+  if (totals.skipped.count() > 0) lines.push_back(totals.skipped.text());
   std::string text = job_summary(report, seconds, totals.interrupted);
   if (report.done() > 0) {
     text += fmt::format(", {}, with {:.1f} % of the dense extractor's work",
@@ -203,7 +213,8 @@ int run(const DetectOptions& options) {
       options.gt.empty() ? detect::CocoInstances{} : detect::read_coco_instances(options.gt);
   const detect::CocoIds ids =
       options.gt.empty() ? detect::CocoIds(model.spec()) : detect::CocoIds(model.spec(), truth);
-  const std::vector<Input> inputs = inputs_of(options, truth);
+  Totals totals;
+  const std::vector<Input> inputs = chosen_inputs(options, truth, totals.skipped);
   warn_of_unknown(ids, options.gt);
   std::vector<std::filesystem::path> read = files_of(inputs);
   read.insert(read.end(), {options.model, options.gt});
@@ -217,7 +228,6 @@ int run(const DetectOptions& options) {
       model, api::kernel_table(), precision_from_name(options.dtype));
   ImageReport report({options.common.json, options.jsonl},
                      detection_table(model.spec(), paths_of(inputs)));
-  Totals totals;
   detect_all({options, model.spec(), ids, truth, pictures ? &*pictures : nullptr}, inputs, plan,
              report, totals);
   if (!options.results.empty()) detect::write_coco_results(options.results, totals.results);
@@ -230,8 +240,10 @@ int run(const DetectOptions& options) {
     evaluation = detect::evaluate_coco(truth, totals.results, options.common.threads);
   }
   const double seconds = watch.lap() / 1000;
-  io::Json json = {
-      {"model", options.model}, {"interrupted", totals.interrupted}, {"seconds", seconds}};
+  io::Json json = {{"model", options.model},
+                   {"interrupted", totals.interrupted},
+                   {"skipped", totals.skipped.json()},
+                   {"seconds", seconds}};
   add_means(totals, report.done(), json);
   std::vector<std::string> lines = summary_lines(options, report, totals, seconds);
   if (evaluation) {
@@ -251,7 +263,9 @@ void declare_detect(CLI::App& app, Action& action) {
   command->add_option("model", options->model, "Model file of a detector")
       ->required()
       ->type_name("MODEL");
-  command->add_option("images", options->images, "Image files, directories or patterns")
+  command
+      ->add_option("images", options->images,
+                   "Image files, directories or patterns; - reads one from standard input")
       ->type_name("IMAGE");
   command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
@@ -284,6 +298,8 @@ void declare_detect(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
   add_jsonl_option(*command, options->jsonl);
+  add_shard_option(*command, options->shard);
+  add_max_pixels_option(*command, options->reading);
   add_threads_option(*command, options->common);
   add_output_options(*command, options->common);
   set_examples(*command,

@@ -33,6 +33,14 @@ std::string failure_of(const Input& input, const std::function<void()>& work) {
   }
 }
 
+std::vector<Input> inputs_of(const std::vector<std::string>& arguments,
+                             const std::filesystem::path& excluded, const Shard& shard,
+                             Skipped& skipped) {
+  std::vector<Input> inputs = expand_inputs(arguments, excluded, &skipped);
+  keep_shard(inputs, shard);
+  return inputs;
+}
+
 int images_at_a_time(size_t images, int threads, int64_t bytes) {
   if (log_level() >= LogLevel::kVerbose) return 1;  // what is told of layers is of one image
   const uint64_t most = std::min<uint64_t>(images, uint64_t(threads));

@@ -19,6 +19,11 @@ namespace sact::cli {
 /// next image would not fare better.
 std::string failure_of(const Input& input, const std::function<void()>& work);
 
+/// The images that the arguments stand for, in their shard.
+std::vector<Input> inputs_of(const std::vector<std::string>& arguments,
+                             const std::filesystem::path& excluded, const Shard& shard,
+                             Skipped& skipped);
+
 /// What became of an image.
 template <typename Result>
 struct ImageOutcome {

@@ -32,13 +32,14 @@ void make_folders(const fs::path& folder, const fs::path& relative) {
 PictureFolder::PictureFolder(const fs::path& folder, const std::vector<std::string>& arguments,
                              const std::vector<Input>& inputs, const std::string& suffix,
                              const std::vector<std::string>& others)
-    : folder_(folder), names_(unique_names(inputs, suffix)) {
+    : folder_(folder), names_(picture_names(inputs, suffix)) {
   check_folders(arguments, folder);
   std::vector<std::string> written = names_;
   written.insert(written.end(), others.begin(), others.end());
   check_inputs_stay(inputs, folder, written);
   make_directories(folder);
   check_writable(folder / "picture.png");
+  for (const std::string& other : others) check_writable(folder / other);
   warn_of_earlier(suffix);
 }
 
@@ -62,7 +63,7 @@ void PictureFolder::warn_of_earlier(const std::string& suffix) const {
 std::string PictureFolder::write(size_t input, const io::Image& picture) const {
   const fs::path name = names_[input], path = folder_ / name;
   if (name.has_parent_path()) make_folders(folder_, name.parent_path());
-  io::write_image(path, picture);
+  io::write_image(path, picture, Durability::kUnsynced);  // it can be made again
   return path.string();
 }
 

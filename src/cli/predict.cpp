@@ -29,6 +29,8 @@ struct PredictOptions {
   std::vector<std::string> images;
   int top = 5, batch = 8;
   bool whole = false, no_pictures = false, jsonl = false;
+  io::ReadOptions reading;
+  Shard shard;
 };
 
 /// What is summed up over the images.
@@ -36,6 +38,7 @@ struct Totals {
   std::vector<Prediction> predictions;  // kept only for --raw
   double flops = 0, dense_flops = 0;
   std::string overview;  // where it was written
+  Skipped skipped;
   bool interrupted = false;
 };
 
@@ -67,7 +70,7 @@ std::optional<Size> input_size(const PredictOptions& options, const ModelSpec& s
                                const Input& input) {
   if (!input.error.empty()) return std::nullopt;
   try {
-    return chosen_view(options, spec, io::read_image(input.path)).size;
+    return chosen_view(options, spec, read_input(input, options.reading)).size;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -110,7 +113,7 @@ PredictedImage predict_image(const PredictOptions& options, const ModelSpec& spe
   Prediction& prediction = done.prediction;
   prediction.path = input.path.string();
   Stopwatch watch;
-  const io::Image image = io::read_image(input.path);
+  const io::Image image = read_input(input, options.reading);
   prediction.ms.load = watch.lap();
 
   const View view = chosen_view(options, spec, image);
@@ -136,7 +139,8 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
                            Totals& totals) {
   const ModelSpec& spec = model.spec();
   const std::vector<Input> inputs =
-      expand_inputs(options.images, options.no_pictures ? std::string() : options.out);
+      inputs_of(options.images, options.no_pictures ? std::string() : options.out, options.shard,
+                totals.skipped);
   protect_inputs(files_of(inputs), {{"--raw", options.raw}});
   check_raw_sizes(options, spec, inputs);
   std::optional<PictureFolder> pictures;
@@ -167,7 +171,7 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
       });
   if (overview.size() > 0) {
     const std::filesystem::path path = std::filesystem::path(options.out) / kOverviewName;
-    io::write_image(path, draw_overview(overview));
+    io::write_image(path, draw_overview(overview), Durability::kUnsynced);
     totals.overview = path.string();
   }
   return report;
@@ -238,6 +242,7 @@ std::vector<std::string> summary_lines(const PredictOptions& options, const Imag
         fmt::format("pictures are in {}; all at a glance: {}", options.out, totals.overview));
   }
   if (!options.raw.empty()) lines.push_back(fmt::format("raw tensors are in {}", options.raw));
+  if (totals.skipped.count() > 0) lines.push_back(totals.skipped.text());
   std::string text = job_summary(report, seconds, totals.interrupted);
   if (report.done() > 0) {
     text += fmt::format(", with {:.1f} % of the dense network's work",
@@ -269,9 +274,11 @@ int run(const PredictOptions& options) {
                                               : predict_tensor(options, model, backend, totals);
   if (!options.raw.empty()) write_raw(options.raw, model.spec(), totals.predictions);
   const double seconds = watch.lap() / 1000;
-  report.finish(
-      {{"model", options.model}, {"interrupted", totals.interrupted}, {"seconds", seconds}},
-      summary_lines(options, report, totals, seconds));
+  report.finish({{"model", options.model},
+                 {"interrupted", totals.interrupted},
+                 {"skipped", totals.skipped.json()},
+                 {"seconds", seconds}},
+                summary_lines(options, report, totals, seconds));
   return job_status(report, totals.interrupted);
 }
 
@@ -282,7 +289,9 @@ void declare_predict(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("predict", "Classify images and show where the network spent its layers");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
-  command->add_option("images", options->images, "Image files, directories or patterns")
+  command
+      ->add_option("images", options->images,
+                   "Image files, directories or patterns; - reads one from standard input")
       ->type_name("IMAGE");
   command->add_option("-o,--out", options->out, "Directory for the pictures")
       ->type_name("DIR")
@@ -308,6 +317,8 @@ void declare_predict(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   add_jsonl_option(*command, options->jsonl);
+  add_shard_option(*command, options->shard);
+  add_max_pixels_option(*command, options->reading);
   add_backend_options(*command, options->backend);
   add_common_options(*command, options->common);
   set_examples(*command,
@@ -315,6 +326,8 @@ void declare_predict(CLI::App& app, Action& action) {
                "  sact predict m.safetensors photos/ --whole --size 320 --out maps\n"
                "  sact predict m.safetensors 'photos/*.jpg' --json > results.json\n"
                "  sact predict m.safetensors photos/ --no-pictures --jsonl > results.jsonl\n"
+               "  sact predict m.safetensors photos/ --shard 3/16 --jsonl > part3.jsonl\n"
+               "  sact predict m.safetensors - < cat.jpg\n"
                "  sact predict m.safetensors --tensor in.safetensors --raw out.safetensors");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

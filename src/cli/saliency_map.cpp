@@ -29,6 +29,8 @@ struct MapOptions {
   std::string model, fixations, variable = "fixLocs", out = "saliency-maps";
   BackendOptions backend;
   std::vector<std::string> images;
+  Shard shard;
+  io::ReadOptions reading;
   int side = 0;  // 0: the usual one
   double temperature = 0.2, density_sigma = 0;
 };
@@ -74,8 +76,11 @@ void check_files_stay(const MapOptions& options, const std::vector<Job>& jobs) {
 }
 
 std::vector<Job> jobs_of(const MapOptions& options) {
-  const std::vector<Input> inputs = expand_inputs(options.images, options.out);
-  const std::vector<std::string> names = unique_names(inputs, ".saliency.png");
+  Skipped skipped;
+  std::vector<Input> inputs = expand_inputs(options.images, options.out, &skipped);
+  if (skipped.count() > 0) log_info("{}", skipped.text());
+  keep_shard(inputs, options.shard);
+  const std::vector<std::string> names = picture_names(inputs, ".saliency.png");
   std::vector<Job> jobs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     jobs.push_back({inputs[i], {{}, inputs[i].path, {}}, fs::path(options.out) / names[i]});
@@ -131,7 +136,7 @@ PonderMap ponder_map(const Network& network, const io::Image& photo, const View&
 void draw_map(const MapOptions& options, const Center& center, const Network& network,
               const Job& job, Outcome& outcome) {
   SaliencyPicture picture;
-  picture.photo = io::read_image(job.item.image);
+  picture.photo = read_input(job.input, options.reading);
   picture.name = job.item.image.filename().string();
   picture.people = human_density(options, job.item);
   picture.settings = options.settings;
@@ -145,7 +150,8 @@ void draw_map(const MapOptions& options, const Center& center, const Network& ne
   };
   picture.ponder = shown(0);
   if (options.settings.center_weight > 0) picture.combined = shown(options.settings.center_weight);
-  io::write_image(job.out, draw_saliency_picture(picture));
+  make_directories(job.out.parent_path());
+  io::write_image(job.out, draw_saliency_picture(picture), Durability::kUnsynced);
   outcome.images.push_back({{"path", job.item.image.string()},
                             {"height", picture.photo.height},
                             {"width", picture.photo.width},
@@ -251,6 +257,8 @@ void declare_saliency_map(CLI::App& parent, Action& action) {
       ->check(is_center_weight())
       ->capture_default_str();
   add_center_options(*command, options->center);
+  add_shard_option(*command, options->shard);
+  add_max_pixels_option(*command, options->reading);
   command
       ->add_option("--temperature", options->temperature,
                    "Of the softmax through which maps are shown")

@@ -127,8 +127,8 @@ Files list_files(const fs::path& folder, const std::vector<std::string>& directo
     const fs::path directory = folder / directories[label];
     const auto images = io::list_images(directory);
     if (images.empty()) {
-      fail("{}: no JPEG or PNG image in this class; add some or remove the directory",
-           printable(directory.string(), 4096));
+      fail("{}: no {} image in this class; add some or remove the directory",
+           printable(directory.string(), 4096), io::kReadableFormats);
     }
     for (const fs::path& image : images) {
       files.names.push_back(image.lexically_relative(folder).string());

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "io/jpeg.h"
+#include "io/more_formats.h"
 #include "io/png.h"
 
 namespace sact::io {
@@ -19,10 +20,36 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
-constexpr uint64_t kMaxFileBytes = uint64_t(1) << 30;
 constexpr size_t kMaxNameInMessage = 4096;
-constexpr auto kPngMagic = "\x89PNG\r\n\x1a\n"sv;
-constexpr auto kJpegMagic = "\xff\xd8"sv;
+
+using Decode = Image (*)(std::span<const std::byte>, const std::string&, const ReadOptions&);
+using ReadHeader = ImageHeader (*)(std::span<const std::byte>, const std::string&,
+                                   const ReadOptions&);
+
+/// A format that is read here, told by one or two places in its files.
+struct Format {
+  std::string_view magic;
+  Decode decode;
+  ReadHeader header;
+  size_t second_offset = 0;
+  std::string_view second_magic = {};
+};
+
+constexpr Format kFormats[] = {
+    {"\xff\xd8"sv, decode_jpeg, jpeg_header},
+    {"\x89PNG\r\n\x1a\n"sv, decode_png, png_header},
+    {"RIFF"sv, decode_webp, webp_header, 8, "WEBP"sv},
+    {"II*\0"sv, decode_tiff, tiff_header},
+    {"MM\0*"sv, decode_tiff, tiff_header},
+    {"II+\0"sv, decode_tiff, tiff_header},  // with offsets of 64 bits
+    {"MM\0+"sv, decode_tiff, tiff_header},
+    {"GIF87a"sv, decode_gif, gif_header},
+    {"GIF89a"sv, decode_gif, gif_header},
+    {"BM"sv, decode_bmp, bmp_header, 6, "\0\0\0\0"sv},
+};
+
+constexpr std::string_view kExtensions[] = {".jpg", ".jpeg", ".png", ".webp",
+                                            ".tif", ".tiff", ".gif", ".bmp"};
 
 char lower_ascii(char c) {
   return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
@@ -63,11 +90,6 @@ struct OtherFormat {
 };
 
 constexpr OtherFormat kOtherFormats[] = {
-    {"a GIF", true, 0, "GIF8"sv},
-    {"a WebP image", true, 0, "RIFF"sv, 8, "WEBP"sv},
-    {"a BMP", true, 0, "BM"sv, 6, "\0\0\0\0"sv},
-    {"a TIFF", true, 0, "II*\0"sv},
-    {"a TIFF", true, 0, "MM\0*"sv},
     {"an AVIF image", true, 4, "ftypavif"sv},
     {"a HEIC image", true, 4, "ftyphei"sv},
     {"a HEIF image", true, 4, "ftypmif1"sv},
@@ -81,14 +103,24 @@ constexpr OtherFormat kOtherFormats[] = {
 
 [[noreturn]] void fail_for_other_format(std::string_view bytes, const std::string& name) {
   const std::string_view start = bytes.substr(0, 512);
-  if (start.empty()) fail("{}: is empty; a JPEG or PNG is needed here", name);
+  if (start.empty()) fail("{}: is empty; a {} is needed here", name, kReadableFormats);
   for (const OtherFormat& format : kOtherFormats) {
     if (!has_at(start, format.offset, format.magic)) continue;
     if (!has_at(start, format.second_offset, format.second_magic)) continue;
-    fail("{}: is {}; only JPEG and PNG are read here{}", name, format.what,
+    fail("{}: is {}; a {} is needed here{}", name, format.what, kReadableFormats,
          format.is_picture ? "; convert it first" : "");
   }
-  if (kPngMagic.starts_with(start) || kJpegMagic.starts_with(start)) {
+  for (const Format& format : kFormats) {
+    // Text may begin as a BMP does.
+    const bool told = format.magic.size() > 2 || start.size() < format.magic.size();
+    if (!told ||
+        !start.substr(0, format.magic.size()).starts_with(format.magic.substr(0, start.size()))) {
+      continue;
+    }
+    if (start.size() >=
+        std::max(format.magic.size(), format.second_offset + format.second_magic.size())) {
+      continue;  // all that could tell is there, and says that it is something else
+    }
     fail("{}: ends after {} of what may be an image; get the file again", name,
          counted(int64_t(start.size()), "byte"));
   }
@@ -98,19 +130,27 @@ constexpr OtherFormat kOtherFormats[] = {
   if (looks_like_web_page(start)) {
     fail("{}: is a web page (HTML) and not an image; the download seems to have failed", name);
   }
-  if (looks_like_text(start)) fail("{}: is a text file; a JPEG or PNG is needed here", name);
-  fail("{}: is neither a JPEG nor a PNG; only these are read here", name);
+  if (looks_like_text(start)) {
+    fail("{}: is a text file; a {} is needed here", name, kReadableFormats);
+  }
+  fail("{}: is not a {}; only these are read here", name, kReadableFormats);
 }
 
-/// Calls `jpeg` or `png`, whichever the bytes are, with them, the printable name and the options.
-template <typename Jpeg, typename Png>
-auto by_content(std::span<const std::byte> bytes, const std::string& name,
-                const ReadOptions& options, Jpeg&& jpeg, Png&& png) {
+/// Calls one of the functions of the format that the bytes are in with them, the printable name and
+/// the options.
+template <typename Result>
+Result by_content(std::span<const std::byte> bytes, const std::string& name,
+                  const ReadOptions& options,
+                  Result (*Format::*function)(std::span<const std::byte>, const std::string&,
+                                              const ReadOptions&)) {
   const std::string shown_name = printable(name, kMaxNameInMessage);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   try {
-    if (text.starts_with(kJpegMagic)) return jpeg(bytes, shown_name, options);
-    if (text.starts_with(kPngMagic)) return png(bytes, shown_name, options);
+    for (const Format& format : kFormats) {
+      if (!text.starts_with(format.magic)) continue;
+      if (!has_at(text, format.second_offset, format.second_magic)) continue;
+      return (format.*function)(bytes, shown_name, options);
+    }
   } catch (const std::bad_alloc&) {
     fail("{}: there is not enough memory to decode it", shown_name);
   }
@@ -122,20 +162,25 @@ void check_encodable(const Image& image) {
   SACT_ASSERT(image.rgb.size() == size_t(image.width) * size_t(image.height) * 3);
 }
 
-/// Adds the images of one directory to `found` and the directories in it to `directories`.
-void list_directory(const fs::path& directory, std::vector<fs::path>& found,
-                    std::vector<fs::path>& directories) {
+/// What a directory and those below it hold.
+struct Listing {
+  std::vector<fs::path> images, others, directories;
+};
+
+/// Adds what is in one directory.
+void list_directory(const fs::path& directory, Listing& listing) {
   std::error_code error;
   fs::directory_iterator entry(directory, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const fs::path& path = entry->path();
-    if (path.filename().string().starts_with('.')) continue;
     std::error_code ignored;  // what cannot be looked at is no directory; reading it will say why
-    if (entry->is_directory(ignored)) {
+    if (path.filename().string().starts_with('.')) {
+      listing.others.push_back(path);
+    } else if (entry->is_directory(ignored)) {
       // A link may lead back up; following none of them is simple and always ends.
-      if (!entry->is_symlink(ignored)) directories.push_back(path);
-    } else if (has_image_extension(path)) {
-      found.push_back(path);
+      (entry->is_symlink(ignored) ? listing.others : listing.directories).push_back(path);
+    } else {
+      (has_image_extension(path) ? listing.images : listing.others).push_back(path);
     }
   }
   if (error) fail("{}: cannot be listed: {}", directory.string(), error.message());
@@ -148,23 +193,29 @@ void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
   if (width == 0 || height == 0) fail("{}: has no pixels ({} x {})", name, width, height);
   const uint64_t limit = uint64_t(std::max<int64_t>(options.max_pixels, 0));
   if (width > limit / height) {  // and not a product, which could overflow
-    fail("{}: has {} x {} pixels, more than the {} that are read here; make it smaller first", name,
-         width, height, limit);
+    fail("{}: has {} x {} pixels, more than the {} that are read here; make it smaller first{}",
+         name, width, height, limit,
+         options.limit_name.empty() ? "" : fmt::format(", or raise {}", options.limit_name));
   }
 }
 
 Image decode_image(std::span<const std::byte> bytes, const std::string& name,
                    const ReadOptions& options) {
-  return by_content(bytes, name, options, decode_jpeg, decode_png);
+  return by_content(bytes, name, options, &Format::decode);
 }
 
 ImageHeader read_image_header(const fs::path& path, const ReadOptions& options) {
   const MappedFile file(path);
-  return by_content(file.bytes(), path.string(), options, jpeg_header, png_header);
+  return decode_image_header(file.bytes(), path.string(), options);
+}
+
+ImageHeader decode_image_header(std::span<const std::byte> bytes, const std::string& name,
+                                const ReadOptions& options) {
+  return by_content(bytes, name, options, &Format::header);
 }
 
 Image read_image(const fs::path& path, const ReadOptions& options) {
-  return decode_image(read_file(path, kMaxFileBytes), path.string(), options);
+  return decode_image(read_file(path, kMaxImageFileBytes), path.string(), options);
 }
 
 std::vector<std::byte> encode_jpeg(const Image& image, int quality) {
@@ -188,21 +239,23 @@ void write_image(const fs::path& path, const Image& image, Durability durability
 
 bool has_image_extension(const fs::path& path) {
   const std::string extension = lower_extension(path);
-  return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+  return std::find(std::begin(kExtensions), std::end(kExtensions), extension) !=
+         std::end(kExtensions);
 }
 
-std::vector<fs::path> list_images(const fs::path& directory) {
-  std::vector<fs::path> found;
-  std::vector<fs::path> directories{directory};
-  while (!directories.empty()) {
-    const fs::path next = std::move(directories.back());
-    directories.pop_back();
-    list_directory(next, found, directories);
+std::vector<fs::path> list_images(const fs::path& directory, std::vector<fs::path>* others) {
+  Listing listing;
+  listing.directories.push_back(directory);
+  while (!listing.directories.empty()) {
+    const fs::path next = std::move(listing.directories.back());
+    listing.directories.pop_back();
+    list_directory(next, listing);
   }
   // As strings: the order of fs::path goes by components and puts "a-b" after "a/b".
-  std::sort(found.begin(), found.end(),
+  std::sort(listing.images.begin(), listing.images.end(),
             [](const fs::path& a, const fs::path& b) { return a.native() < b.native(); });
-  return found;
+  if (others) *others = std::move(listing.others);
+  return std::move(listing.images);
 }
 
 }  // namespace sact::io

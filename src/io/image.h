@@ -1,4 +1,4 @@
-// Photographs in memory, and reading and writing them as JPEG and PNG.
+// Photographs in memory, reading them in many formats, and writing them as JPEG and PNG.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +26,27 @@ struct Image {
   }
 };
 
+/// What read_image() reads, for messages.
+inline constexpr const char* kReadableFormats = "JPEG, PNG, WebP, TIFF, GIF or BMP";
+/// Larger files are not read.
+inline constexpr uint64_t kMaxImageFileBytes = uint64_t(1) << 30;
+/// No limit on pixels can be higher: their bytes must be counted in 32 bits by some libraries.
+inline constexpr int64_t kMostPixels = 1'000'000'000;
+
 struct ReadOptions {
   /// Images with more pixels than this are refused before memory is taken for them.
   int64_t max_pixels = 100'000'000;
+  /// How the user can raise that limit, for the message: "--max-pixels". Nothing: it cannot be.
+  std::string limit_name = {};
   /// When above 0, a JPEG may be decoded at a reduced scale (1/2, 1/4, 1/8) as long as its shorter
   /// side keeps at least this many pixels: the usual case in training, and several times faster.
   int min_side = 0;
 };
 
-/// Reads a JPEG or PNG, told apart by their content and not by their name, as a viewer would show
-/// it: grey, palette, CMYK/YCCK, 16-bit and transparent images become 8-bit RGB (transparency over
-/// white), EXIF orientation is applied. Throws sact::Error for anything damaged or too large.
+/// Reads a JPEG, PNG, WebP, TIFF, GIF or BMP, told apart by their content and not by their name, as
+/// a viewer would show it: grey, palette, CMYK/YCCK, 16-bit and transparent images become 8-bit RGB
+/// (transparency over white), the orientation is applied. Of several pictures in a file the first
+/// is read. Throws sact::Error for anything damaged or too large.
 Image read_image(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// The same from memory; `name` is used in messages.
@@ -46,13 +56,17 @@ Image decode_image(std::span<const std::byte> bytes, const std::string& name,
 /// What a file says of its picture before the pixels.
 struct ImageHeader {
   int width = 0, height = 0;  // as read_image() would give them
-  bool is_png = false;
-  int bit_depth = 8;         // of a colour
-  bool transparent = false;  // with an alpha channel or a transparent colour
+  const char* format = "";    // "JPEG"
+  int bit_depth = 8;          // of a colour
+  bool transparent = false;   // with an alpha channel or a transparent colour
 };
 
 /// Reads no more than that: damage in the pixels is not noticed. Throws as read_image() does.
 ImageHeader read_image_header(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// The same from memory.
+ImageHeader decode_image_header(std::span<const std::byte> bytes, const std::string& name,
+                                const ReadOptions& options = {});
 
 /// Refuses an image without pixels or with more than `options` allow; for the decoders.
 void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
@@ -66,11 +80,14 @@ std::vector<std::byte> encode_jpeg(const Image& image, int quality = 90);
 void write_image(const std::filesystem::path& path, const Image& image,
                  Durability durability = Durability::kSynced);
 
-/// Whether the file name ends like an image that can be read (.jpg, .jpeg, .png, any case).
+/// Whether the file name ends like an image that can be read (.jpg, .jpeg, .png, .webp, .tif,
+/// .tiff, .gif, .bmp, any case).
 bool has_image_extension(const std::filesystem::path& path);
 
 /// All images in the directory and below it, sorted by path. Names that start with a dot are left
-/// out; links to files count, links to directories are not followed.
-std::vector<std::filesystem::path> list_images(const std::filesystem::path& directory);
+/// out; links to files count, links to directories are not followed. Whatever else there is comes
+/// into `others`, a hidden directory as one.
+std::vector<std::filesystem::path> list_images(
+    const std::filesystem::path& directory, std::vector<std::filesystem::path>* others = nullptr);
 
 }  // namespace sact::io

@@ -118,7 +118,7 @@ class JpegDecoder {
 
   ImageHeader header(const ReadOptions& options) {
     const int orientation = begin(options);
-    ImageHeader header{int(codec_.image_width), int(codec_.image_height)};
+    ImageHeader header{int(codec_.image_width), int(codec_.image_height), "JPEG"};
     if (swaps_axes(orientation)) std::swap(header.width, header.height);
     return header;
   }

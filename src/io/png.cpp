@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "io/escape.h"
 #include "io/exif.h"
+#include "io/over_white.h"
 
 namespace sact::io {
 namespace {
@@ -31,23 +32,6 @@ void take_bytes(png_structp png, png_bytep target, size_t size) {
   if (size > rest->size()) png_error(png, "the file ends too early");
   std::memcpy(target, rest->data(), size);
   *rest = rest->subspan(size);
-}
-
-/// Lays RGBA of 8 or 16 bits over white. Samples of 16 bits are big-endian, and rounded only once.
-void rgb_over_white(const uint8_t* rgba, uint8_t* rgb, int width, int bit_depth) {
-  const int bytes = bit_depth / 8;
-  const uint64_t white = bit_depth == 16 ? 65535 : 255;
-  const uint64_t unit = white * (white / 255);  // of the product of sample and alpha, for 1/255
-  auto sample = [bytes](const uint8_t* p) -> uint64_t {
-    return bytes == 2 ? unsigned(p[0]) << 8 | p[1] : p[0];
-  };
-  for (int x = 0; x < width; ++x, rgba += 4 * bytes, rgb += 3) {
-    const uint64_t alpha = sample(rgba + 3 * bytes);
-    for (int c = 0; c < 3; ++c) {
-      const uint64_t sum = sample(rgba + c * bytes) * alpha + white * (white - alpha);
-      rgb[c] = uint8_t((sum + unit / 2) / unit);
-    }
-  }
 }
 
 uint32_t big_endian(const std::byte* bytes) {
@@ -85,7 +69,7 @@ class PngDecoder {
     const uint32_t height = png_get_image_height(png_, info_);
     check_pixel_count(width, height, name_, options);
     check_plausible(height);
-    ImageHeader header{int(width), int(height), true, png_get_bit_depth(png_, info_), !opaque()};
+    ImageHeader header{int(width), int(height), "PNG", png_get_bit_depth(png_, info_), !opaque()};
     if (swaps_axes(orientation_)) std::swap(header.width, header.height);
     return header;
   }

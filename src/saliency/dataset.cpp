@@ -36,7 +36,7 @@ std::vector<Item> items_in(const fs::path& images, const fs::path& fixations,
     items.push_back({category_of(relative), image, find_fixation_map(image, fixations / relative)});
   }
   if (items.empty()) {
-    fail("{}: has no JPEG or PNG images; expected {}", images.string(),
+    fail("{}: has no {} images; expected {}", images.string(), io::kReadableFormats,
          (images / "CATEGORY" / "NAME.jpg").string());
   }
   check_own_fixation_maps(items);

@@ -15,11 +15,12 @@ namespace {
 /// 16 bits are rounded to 8, and what is transparent is laid over white.
 void check_keeps_pixels(const std::filesystem::path& path) {
   const io::ImageHeader header = io::read_image_header(path);
-  if (header.is_png && header.bit_depth <= 8 && !header.transparent) return;
+  const bool is_png = header.format == std::string_view("PNG");
+  if (is_png && header.bit_depth <= 8 && !header.transparent) return;
   fail("{}: {}; save this fixation map as a PNG of 8 bits a colour without transparency",
        path.string(),
-       !header.is_png       ? "is a JPEG, which changes pixels"
-       : header.transparent ? "has transparent colours"
+       !is_png              ? fmt::format("is a {} and no PNG", header.format)
+       : header.transparent ? std::string("has transparent colours")
                             : fmt::format("has {} bits a colour", header.bit_depth));
 }
 

@@ -22,6 +22,7 @@
 #include "train/run_state.h"
 #include "train/schedule.h"
 #include "train/start_weights.h"
+#include "train/torch_runner.h"
 #include "train/training_step.h"
 
 namespace sact::train {
@@ -153,6 +154,9 @@ void Trainer::prepare_network() {
     const ModelFile init(settings_.init);
     expect_classifier(init);
     log_info("{}", start_from(named_tensors(*network_), spec, init));
+  }
+  if (device_.is_cpu()) {  // which a step takes several times
+    expect_forward_memory(spec, settings_.batch, {settings_.size, settings_.size});
   }
   network_->to(device_);
   if (device_.is_cuda()) to_channels_last(*network_);

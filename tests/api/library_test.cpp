@@ -257,6 +257,15 @@ TEST_F(Library, PicturesComeFromFilesMemoryAndPixels) {
   EXPECT_EQ(pixels.rgb().size(), size_t(file.width()) * size_t(file.height()) * 3);
   EXPECT_NE(error_of([&] { Image::decode(bytes.data(), 100, "cut"); }).find("cut"),
             std::string::npos);
+  EXPECT_EQ(Image::load(kPicture, int64_t(file.width()) * file.height()).rgb(), file.rgb());
+  const std::string limit =
+      error_of([&] { Image::decode(bytes.data(), bytes.size(), "large", 9); });
+  EXPECT_NE(
+      limit.find("more than the 9 that are read here; make it smaller first, or raise max_pixels"),
+      std::string::npos)
+      << limit;
+  EXPECT_NE(error_of([&] { Image::load(kPicture, 0); }).find("max_pixels must be 1"),
+            std::string::npos);
   EXPECT_NE(error_of([] { Image::load("no/such.png"); }).find("no/such.png"), std::string::npos);
   EXPECT_NE(error_of([] { Image::from_pixels(2, 2, std::vector<uint8_t>(11)); }).find("12 bytes"),
             std::string::npos);

@@ -73,7 +73,7 @@ class CliDetect : public ::testing::Test {
 
 TEST_F(CliDetect, WritesAPictureAndARowForEveryImage) {
   const std::string out = run({"detect", "m", "photos", "--out", "found"});
-  for (const char* name : {"a", "b", "a-2"}) {
+  for (const char* name : {"a.png", "b.jpg", "more/a.png"}) {
     const io::Image picture =
         io::read_image(directory_ / ("found/" + std::string(name) + ".detections.png"));
     EXPECT_GT(picture.width, 900);
@@ -200,7 +200,7 @@ TEST_F(CliDetect, EvaluationIsThatOfTheResults) {
   const std::string text =
       run({"detect", "m", "--eval", "--gt", "gt.json", "--data", "photos", "--out", "found"});
   EXPECT_NE(text.find("dog"), std::string::npos) << text;
-  EXPECT_TRUE(std::filesystem::exists(directory_ / "found/b.detections.png"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "found/b.jpg.detections.png"));
 }
 
 TEST_F(CliDetect, EvaluationSaysWhatItCouldNotCompare) {

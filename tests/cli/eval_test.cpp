@@ -190,7 +190,7 @@ TEST_F(CliEval, MistakesGetOneLine) {
   std::filesystem::create_directories(directory_ / "empty");
   expect_error({"eval", "m", "--data", "empty", "--split", ""}, 1, "no class directories");
   std::filesystem::create_directories(directory_ / "void/val/cat");
-  expect_error({"eval", "m", "--data", "void"}, 1, "void/val/cat: no JPEG or PNG image");
+  expect_error({"eval", "m", "--data", "void"}, 1, "void/val/cat: no JPEG, PNG");
   std::filesystem::create_directories(directory_ / "broken/val/cat");
   std::ofstream(directory_ / "broken/val/cat/a.jpg") << "\xff\xd8\xff\xe0 nothing more";
   make_labelled({"dog", "cat"});

@@ -15,7 +15,7 @@ class CliSaliencyMap : public CliSaliency {
     return run(arguments);
   }
   io::Image picture(const std::string& name) {
-    return io::read_image(directory_ / ("maps/" + name + ".saliency.png"));
+    return io::read_image(directory_ / ("maps/" + name + ".jpg.saliency.png"));
   }
   void copy(const std::string& from, const std::string& to) {
     std::filesystem::create_directories((directory_ / to).parent_path());
@@ -118,9 +118,9 @@ TEST_F(CliSaliencyMap, TwoFixationMapsForOneImageAreNamed) {
 
 TEST_F(CliSaliencyMap, NothingThatIsReadIsWrittenOver) {
   copy("cat/Stimuli/A/1.jpg", "in/1.jpg");
-  copy("cat/Stimuli/A/1.jpg", "in/1.saliency.png");
+  copy("cat/Stimuli/A/1.jpg", "in/1.jpg.saliency.png");
   const Finished finished =
-      run({"saliency", "map", "m", "in/1.jpg", "in/1.saliency.png", "--out", "in"});
+      run({"saliency", "map", "m", "in/1.jpg", "in/1.jpg.saliency.png", "--out", "in"});
   expect_error(finished, "would be overwritten");
 }
 

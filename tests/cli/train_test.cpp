@@ -110,7 +110,7 @@ TEST_F(TrainCommand, DataThatCannotBeUsedIsNamed) {
   add("missing", {"missing", "no such folder"});
   add("noval", {"noval", "'val'"});
   add("notrain", {"notrain", "'train'"});
-  add("empty", {"empty/train/dog", "no JPEG or PNG"});
+  add("empty", {"empty/train/dog", "no JPEG, PNG"});
   add("other", {"other", "same classes", "'dog'"});
   add("fewer", {"fewer", "same classes", "'dog'"});
   for (const char* cache : {"cache=memory", "cache=none"}) {

@@ -93,7 +93,7 @@ TEST(ImageFolder, ClassWithoutImagesIsNamed) {
   make_pets(root.path());
   write_text(root / "bird/photo.gif", "GIF89a");
   const std::string message = error_of([&] { open_image_folder(root.path(), "", {}); });
-  EXPECT_TRUE(says(message, (root / "bird").string() + ": no JPEG or PNG")) << message;
+  EXPECT_TRUE(says(message, (root / "bird").string() + ": no JPEG, PNG")) << message;
 }
 
 TEST(ImageFolder, ImagesBesideTheClassesAreCountedInAWarning) {

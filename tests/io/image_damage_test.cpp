@@ -128,7 +128,7 @@ TEST(DamagedImage, RandomBytesNeverDoWorseThanAWrongPicture) {
 
 TEST(DamagedImage, OtherFilesAreCalledByTheirName) {
   expect_refusal({}, "empty");
-  expect_refusal(bytes_of("GIF89a\x01"), "is a GIF; only JPEG and PNG are read here; convert it");
+  expect_refusal(bytes_of("GIF89a\x01"), "as GIF");
   expect_refusal(bytes_of({"RIFF\x10\0\0\0WEBPVP8 ", 16}), "WebP");
   expect_refusal(bytes_of({"BM\x46\0\0\0\0\0\0\0\x36\0\0\0", 14}), "BMP");
   expect_refusal(bytes_of({"II*\0\x08\0\0\0", 8}), "TIFF");
@@ -137,12 +137,12 @@ TEST(DamagedImage, OtherFilesAreCalledByTheirName) {
                            "ftypheic",
                            12}),
                  "HEIC");
-  expect_refusal(bytes_of("%PDF-1.7"), "PDF");
+  expect_refusal(bytes_of("%PDF-1.7"), "is a PDF; a JPEG, PNG, WebP, TIFF, GIF or BMP is needed");
   expect_refusal(bytes_of("\n <!DOCTYPE HTML><title>404</title>"), "HTML");
   expect_refusal(bytes_of("version https://git-lfs.github.com/spec/v1\n"), "git lfs pull");
   expect_refusal(bytes_of({"\x02\0\0\0\0\0\0\0{\"", 10}), "safetensors");
   expect_refusal(bytes_of("BMW 2002.jpg\n"), "text file");
-  expect_refusal(bytes_of({"\x01\x02\0\x03", 4}), "neither a JPEG nor a PNG");
+  expect_refusal(bytes_of({"\x01\x02\0\x03", 4}), "is not a JPEG, PNG, WebP, TIFF, GIF or BMP");
 }
 
 TEST(DamagedImage, BeginningsAreNotEnough) {

@@ -53,9 +53,9 @@ TEST_F(ImageHeaders, OrientationIsFoundWhereverItStands) {
 }
 
 TEST_F(ImageHeaders, KindsOfPngAreToldApart) {
-  EXPECT_FALSE(header_of(make_jpeg(gradient_image(7, 4))).is_png);
+  EXPECT_STREQ(header_of(make_jpeg(gradient_image(7, 4))).format, "JPEG");
   const ImageHeader plain = header_of(encode_png(gradient_image(7, 4)));
-  EXPECT_TRUE(plain.is_png);
+  EXPECT_STREQ(plain.format, "PNG");
   EXPECT_EQ(plain.bit_depth, 8);
   EXPECT_FALSE(plain.transparent);
   const PngKind deep{.width = 2, .height = 1, .bit_depth = 16, .color_type = PNG_COLOR_TYPE_GRAY};

@@ -65,7 +65,7 @@ TEST_F(SaliencyData, WhatIsMissingIsNamed) {
   EXPECT_NE(message().find("layout of CAT2000"), std::string::npos);
   touch("FIXATIONLOCS/A/2.mat");
   std::filesystem::create_directories(directory_ / "Stimuli/A");
-  EXPECT_NE(message().find("no JPEG or PNG"), std::string::npos);
+  EXPECT_NE(message().find("no JPEG, PNG"), std::string::npos);
   touch("Stimuli/A/1.jpg");
   EXPECT_NE(message().find("FIXATIONLOCS/A/1.mat"), std::string::npos) << message();
   EXPECT_NE(error_of([&] { list_items(directory_ / "Stimuli", directory_ / "none"); }).find("none"),

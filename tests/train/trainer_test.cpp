@@ -159,6 +159,11 @@ TEST_F(Training, DivergenceStopsWithAMessage) {
 TEST_F(Training, MistakesGetOneLine) {
   test::error_of([&] { train(options("a", {"data=no/such/folder"})); });
   test::error_of([&] { train(options("b", {"batch=1000"})); });
+  EXPECT_NE(test::error_of([&] {
+              train(options("m", {"data=synthetic:size=32,count=65536", "batch=65536", "size=4096",
+                                  "cache=none"}));
+            }).find("of memory, but there is"),
+            std::string::npos);
   test::error_of([&] { train(options("c", {"init=no/such/model"})); });
   test::error_of([&] { train(options("d", {"precision=bf16"})); });
   std::ofstream(directory_ / "file") << "x";
