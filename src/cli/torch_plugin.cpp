@@ -32,7 +32,7 @@ const train::TorchPlugin& torch_plugin() {
   if (!plugin) {
     fail(
         "this command needs LibTorch, and this build of sact is without it (libsact_torch.so is "
-        "not beside the program); build with -DSACT_TRAIN=ON");
+        "not beside the program); install the package sact-torch, or build with -DSACT_TRAIN=ON");
   }
   return *plugin;
 }

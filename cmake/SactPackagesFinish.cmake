@@ -1,0 +1,10 @@
+# Read by cpack when the files of the packages are in place: what Debian wants compressed is.
+file(GLOB pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr/share/man/man1/*.1)
+file(GLOB documents ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr/share/doc/*)
+foreach(folder ${documents})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/../CHANGELOG.md ${folder}/changelog COPYONLY)
+  list(APPEND pages ${folder}/changelog)
+endforeach()
+if(pages)
+  execute_process(COMMAND gzip -9nf ${pages} COMMAND_ERROR_IS_FATAL ANY)
+endif()
