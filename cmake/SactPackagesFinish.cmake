@@ -1,4 +1,5 @@
 # Read by cpack when the files of the packages are in place: what Debian wants compressed is.
+cmake_policy(VERSION 3.25)
 file(GLOB pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr/share/man/man1/*.1)
 file(GLOB documents ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr/share/doc/*)
 foreach(folder ${documents})
