@@ -118,6 +118,7 @@ PredictedImage predict_image(const PredictOptions& options, const ModelSpec& spe
 
   const View view = chosen_view(options, spec, image);
   prediction.size = view.size;
+  runner.expect_memory(1, view.size);
   const std::vector<float> planes = network_input(image, view.crop, view.size, spec.input);
   prediction.ms.preprocess = watch.lap();
 

@@ -171,7 +171,7 @@ TEST_F(TrainInterruption, FullDiskIsOneLineAndTheRunGoesOnAfterwards) {
       return size_of(other) > limit;
     });
     expect_error(full, {name + "/" + *first, "cannot be written", "File too large"});
-    expect_no_temporaries(name);
+    if (exists(name)) expect_no_temporaries(name);  // a start that failed leaves no folder
     expect_success(arguments(name, settings));
     expect_same_model(name, "whole");
     expect_every_epoch_once(name, 2);

@@ -91,7 +91,7 @@ TEST(ImageFolder, MissingFolderEmptyFolderFileAndLooseImagesAreToldApart) {
 TEST(ImageFolder, ClassWithoutImagesIsNamed) {
   TemporaryDirectory root;
   make_pets(root.path());
-  write_text(root / "bird/photo.gif", "GIF89a");
+  write_text(root / "bird/photo.mp4", "no picture");
   const std::string message = error_of([&] { open_image_folder(root.path(), "", {}); });
   EXPECT_TRUE(says(message, (root / "bird").string() + ": no JPEG, PNG")) << message;
 }

@@ -21,8 +21,8 @@ struct Command {
   std::vector<std::string> arguments = {};
   std::vector<std::string> environment = {};  // "NAME=VALUE", added to that of the test
   std::string directory = ".";
-  uint64_t max_memory_bytes = 0;  // addresses that it may have; 0: no limit
   uint64_t max_file_bytes = 0;    // larger files cannot be written, as on a full disk; 0: no limit
+  uint64_t max_memory_bytes = 0;  // addresses that it may have; 0: no limit
 };
 
 /// A program that runs, without a shell, while the test goes on.
