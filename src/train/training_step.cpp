@@ -44,7 +44,15 @@ bool EpochSums::finite(Processes& processes) const {
 
 TrainingStep::TrainingStep(Network network, Sgd& sgd, StepOptions options)
     : network_(std::move(network)), sgd_(sgd), options_(std::move(options)) {
-  if (options_.graph) graph_ = StepGraph::create(network_->parameters().front().device());
+  const torch::Device device = network_->parameters().front().device();
+  if (options_.graph) graph_ = StepGraph::create(device);
+  tau_ = torch::full({}, options_.tau, torch::TensorOptions(torch::kFloat32).device(device));
+}
+
+void TrainingStep::set_tau(double tau) {
+  if (tau == options_.tau) return;
+  options_.tau = tau;
+  tau_.fill_(tau);
 }
 
 TrainingStep::~TrainingStep() = default;
@@ -62,7 +70,7 @@ StepResult TrainingStep::forward_backward(const torch::Tensor& images,
   const torch::Tensor entropy = torch::cross_entropy_loss(
       logits, labels, {}, torch::Reduction::Mean, -100, options_.label_smoothing);
   torch::Tensor loss = entropy;
-  if (network_->spec().adaptive()) loss = loss + options_.tau * ponder_penalty(output);
+  if (network_->spec().adaptive()) loss = loss + tau_ * ponder_penalty(output);
   loss.backward();
 
   torch::NoGradGuard no_grad;
