@@ -13,22 +13,25 @@
 # and SACT at two values of tau, trained at 112 pixels and tested up to 224: does SACT gain on the
 # plain network as resolution grows?
 #
-# EPOCHS and MORE are the epochs from fresh weights and those after them (60 and 20);
-# bench/experiment.sh has what else can be set from outside. Results: OUT/results/*.json and
-# OUT/predictions/*.csv; then bench/depth_table.sh.
+# EPOCHS and MORE are the epochs from fresh weights and those after them (45 and 15; 60 and 20 for
+# `detail`), SETTINGS more settings of `sact train`; bench/experiment.sh has what else can be set from
+# outside. Results: OUT/results/*.json and OUT/predictions/*.csv; then
+#
+#   bench/depth_table.sh PART OUT/results OUT/plots     # tables and plots
+#   bench/depth_paired.sh PART OUT/predictions          # are differences more than chance?
 set -euo pipefail
 part=$1 data=$2 out=$3
 shift 3
 seeds=${*:-0 1}
 case $part in
-  classes) size=84 sizes=84,112,140 ;;
-  detail) size=112 sizes=112,144,176,208,224 ;;
+  classes) size=84 sizes=84,112,140 epochs=45 more=15 ;;
+  detail) size=112 sizes=112,144,176,208,224 epochs=60 more=20 ;;
   *)
     echo "error: 'classes' or 'detail' was expected, but '$part' was given" >&2
     exit 2
     ;;
 esac
-epochs=${EPOCHS:-60} more=${MORE:-20}
+epochs=${EPOCHS:-$epochs} more=${MORE:-$more}
 common="batch=128 size=$size schedule=cosine label_smoothing=0.1 precision=bf16 eval_every=1000
   samples=0 weight_decay=5e-4 norm_decay=0.98 crop_min_area=0.25 brightness=0.1 contrast=0.2
   saturation=0.2 hue=0.02 ${SETTINGS:-}"

@@ -18,7 +18,8 @@ case $part in
     add ResNet:101 plain-continued
     add_adaptive ACT 0.001 0.005 0.01
     add_adaptive SACT 0.001 0.005 0.01
-    options=(--plot-sizes 84)
+    options=(--plot-sizes 84 --curves
+      'ResNet:50,ResNet:101,ACT:0.01,ACT baseline:0.01,SACT:0.01,SACT baseline:0.01')
     ;;
   detail)
     add ResNet-101 plain-continued

@@ -25,47 +25,56 @@ train() {
 evaluate() {
   [ -s "$out/results/$1.json" ] && return
   "$sact" eval "$out/$1/last.safetensors" --data "$data" --size "$sizes" --device "$device" \
-    --batch 128 --predictions "$out/predictions/$1.csv" --json \
-    >"$out/results/$1.part" 2>>"$out/logs/$1.log"
+    --batch 128 --predictions "$out/predictions/$1.csv" --json 2>>"$out/logs/$1.log" |
+    sed "s|\"model\": \"$out/|\"model\": \"|" >"$out/results/$1.part"
   mv "$out/results/$1.part" "$out/results/$1.json"
+}
+
+# finish NAME SETTING...: trains and evaluates, once, even if several jobs want it
+finish() {
+  (
+    flock 9
+    train "$@"
+    evaluate "$1"
+  ) 9>"$out/$1.lock"
 }
 
 # A plain network, and the same trained on as long as those that start from it.
 plain() { # NAME SEED SETTING...
   local name=$1-$2 seed=$2
   shift 2
-  train "$name" $first "$@" seed="$seed"
-  evaluate "$name"
+  finish "$name" $first "$@" seed="$seed"
 }
 continued() { # NAME SEED
-  train "$1-continued-$2" --init "$out/$1-$2/last.safetensors" $second seed="$2"
-  evaluate "$1-continued-$2"
+  finish "$1-continued-$2" --init "$out/$1-$2/last.safetensors" $second seed="$2"
 }
 
 # An adaptive network from the plain one.
 adaptive() { # SEED HALTING TAU
-  local name=$2-$3-$1
-  train "$name" --init "$out/plain-$1/last.safetensors" halting="$2" tau="$3" $second seed="$1"
-  evaluate "$name"
+  finish "$2-$3-$1" --init "$out/plain-$1/last.safetensors" halting="$2" tau="$3" $second seed="$1"
 }
 
 # Its baseline: the first units of the plain network's blocks, trained like it. Adaptive networks
-# that round to the same units share theirs.
+# that round to the same units share theirs; that of all units is the plain network, trained on.
 baseline() { # SEED HALTING TAU
-  local name=$2-$3-$1 base=$2-$3-baseline-$1 cut
+  local name=$2-$3-$1 base=$2-$3-baseline-$1 whole=$out/plain-$1/last.safetensors cut
   [ -s "$out/results/$base.json" ] && return
-  "$sact" baseline "$out/$name/last.safetensors" --from "$out/plain-$1/last.safetensors" \
-    --result "$out/results/$name.json" --size "$size" --out "$out/$base.init.safetensors" --json \
-    >"$out/logs/$base.json" 2>"$out/logs/$base.log"
-  cut=cut-$(python3 -c 'import json, sys; print(*json.load(sys.stdin)["units"], sep="-")' \
-    <"$out/logs/$base.json")-$1
-  (
-    flock 9
-    train "$cut" --init "$out/$base.init.safetensors" $second seed="$1"
-    evaluate "$cut"
-  ) 9>"$out/$cut.lock"
-  cp "$out/results/$cut.json" "$out/results/$base.json"
+  "$sact" baseline "$out/$name/last.safetensors" --from "$whole" --size "$size" \
+    --result "$out/results/$name.json" --out "$out/$base.init.safetensors" >"$out/logs/$base.log" 2>&1
+  cut=$(units_of "$out/$base.init.safetensors")
+  if [ "$cut" = "$(units_of "$whole")" ]; then
+    cut=plain-continued-$1
+    continued plain "$1"
+  else
+    cut=cut-$cut-$1
+    finish "$cut" --init "$out/$base.init.safetensors" $second seed="$1"
+  fi
   cp "$out/predictions/$cut.csv" "$out/predictions/$base.csv"
+  cp "$out/results/$cut.json" "$out/results/$base.json"
+}
+units_of() { # MODEL: 3-4-23-3
+  "$sact" info "$1" --json |
+    python3 -c 'import json, sys; print(*json.load(sys.stdin)["spec"]["units"], sep="-")'
 }
 
 # in_parallel: runs the lines of its input, JOBS at a time, the first ones first
@@ -73,5 +82,5 @@ in_parallel() {
   xargs -P "$jobs" -I{} bash -c 'set -euo pipefail; {}'
 }
 
-export -f train evaluate plain continued adaptive baseline
+export -f train evaluate finish plain continued adaptive baseline units_of
 export data out sact device sizes size common first second

@@ -21,6 +21,8 @@ experiments="rate-0.03 rate=0.03
 rate-0.1 rate=0.1
 rate-0.3 rate=0.3
 rate-1 rate=1
+rate-1-warmup rate=1 warmup_epochs=1
+rate-1-halting-0.1 rate=1 halting_rate=0.1
 rate-0.3-bias-1 rate=0.3 halting_bias=-1
 rate-0.3-bias-5 rate=0.3 halting_bias=-5
 rate-0.3-warmup rate=0.3 warmup_epochs=1
