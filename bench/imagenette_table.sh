@@ -10,18 +10,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 results=${1:-$here/bench/results/imagenette} plots=${2:-$here/docs/images/imagenette}
 shift $(($# < 2 ? $# : 2))
 
-entries=()
-add() { # NAME PREFIX: one entry for every seed
-  local file
-  for file in "$results/$2"-[0-9].json; do entries+=("$1=$file"); done
-}
+. "$here/bench/entries.sh"
 add ResNet-101 plain
-for halting in ACT SACT; do
-  for tau in 0.001 0.005 0.01; do add "$halting:$tau" "${halting,,}-$tau"; done
-  for tau in 0.001 0.005 0.01; do
-    add "$halting baseline:$tau" "${halting,,}-$tau-baseline"
-  done
-done
+add_adaptive ACT 0.001 0.005 0.01
+add_adaptive SACT 0.001 0.005 0.01
 mkdir -p "$plots"
 "${SACT:-$here/build/sact}" table "${entries[@]}" --plots "$plots" --plot-sizes 128,192 \
   --curves 'ResNet-101,ACT:0.005,ACT baseline:0.005,SACT:0.005,SACT baseline:0.005,SACT:0.01' \

@@ -17,4 +17,9 @@ double learning_rate(const TrainSettings& settings, int64_t step, int64_t steps_
   return settings.rate * 0.5 * (1 + std::cos(M_PI * std::min(done, 1.0)));
 }
 
+double ponder_weight(const TrainSettings& settings, int64_t step, int64_t steps_per_epoch) {
+  const double rise = settings.tau_warmup_epochs * double(steps_per_epoch);
+  return double(step) < rise ? settings.tau * double(step) / rise : settings.tau;
+}
+
 }  // namespace sact::train

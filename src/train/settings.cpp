@@ -32,6 +32,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("halting_bias", s.halting_bias, defines, "initial bias of halting scores");
   visit("halting_scale", s.halting_scale, defines, "deviation of initial halting weights");
   visit("tau", s.tau, defines, "weight of the ponder cost in the loss");
+  visit("tau_warmup_epochs", s.tau_warmup_epochs, defines, "linear rise of tau at the start");
   visit("epochs", s.epochs, SettingKind::kGrows, "passes over the training set");
   visit("batch", s.batch, defines, "images in a step, of each process");
   visit("rate", s.rate, defines, "learning rate");
@@ -39,6 +40,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("step_epochs", s.step_epochs, defines, "step schedule: epochs between drops");
   visit("step_factor", s.step_factor, defines, "step schedule: factor of a drop");
   visit("warmup_epochs", s.warmup_epochs, defines, "linear rise of the rate at the start");
+  visit("halting_rate", s.halting_rate, defines, "factor of the rate for halting scores");
   visit("momentum", s.momentum, defines, "momentum of SGD");
   visit("weight_decay", s.weight_decay, defines, "weight decay");
   visit("decay_norms", s.decay_norms, defines, "weight decay also on norms and biases");
@@ -95,6 +97,8 @@ void validate(const TrainSettings& s) {
   check_setting_range("label_smoothing", s.label_smoothing, 0.0, 0.99);
   check_setting_range("clip_norm", s.clip_norm, 0.0, 1e9);
   check_setting_range("tau", s.tau, 0.0, 1000.0);
+  check_setting_range("tau_warmup_epochs", s.tau_warmup_epochs, 0.0, double(s.epochs));
+  check_setting_range("halting_rate", s.halting_rate, 0.0, 1000.0);
   check_setting_range("halting_bias", s.halting_bias, -100.0, 100.0);
   check_setting_range("halting_scale", s.halting_scale, 0.0, 100.0);
   check_setting_range("size", s.size, 32, 4096);

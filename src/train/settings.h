@@ -29,6 +29,7 @@ struct TrainSettings {
   double halting_bias = -3;
   double halting_scale = 0.01;
   double tau = 0.005;
+  double tau_warmup_epochs = 0;
 
   // How.
   int epochs = 90;
@@ -38,6 +39,7 @@ struct TrainSettings {
   int step_epochs = 30;
   double step_factor = 0.1;
   double warmup_epochs = 0;
+  double halting_rate = 1;
   double momentum = 0.9;
   double weight_decay = 1e-4;
   bool decay_norms = true;

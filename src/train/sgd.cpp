@@ -12,7 +12,19 @@ Sgd::Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions o
       decayed_index_.push_back(parameters_.size() - 1);
       decayed_.push_back(item.value());
     }
+    const bool halting = item.key().find(".halting.") != std::string::npos;
+    Group& group = group_of(halting ? options_.halting_rate : 1);
+    group.parameters.push_back(item.value());
+    group.velocities.push_back(velocities_.back());
   }
+}
+
+Sgd::Group& Sgd::group_of(double factor) {
+  for (Group& group : groups_) {
+    if (group.factor == factor) return group;
+  }
+  groups_.push_back({factor, {}, {}});
+  return groups_.back();
 }
 
 double Sgd::step(double rate) {
@@ -31,7 +43,9 @@ double Sgd::step(double rate) {
   }
   at::_foreach_mul_(velocities_, options_.momentum);
   at::_foreach_add_(velocities_, gradients, 1);
-  at::_foreach_add_(parameters_, velocities_, -rate);
+  for (Group& group : groups_) {
+    at::_foreach_add_(group.parameters, group.velocities, -rate * group.factor);
+  }
   return norm;
 }
 

@@ -13,10 +13,12 @@ struct SgdOptions {
   double weight_decay = 1e-4;
   bool decay_norms = true;  // also norms and biases: parameters of one dimension
   double clip_norm = 0;     // 0: no limit
+  double halting_rate = 1;  // factor of the rate for parameters of halting scores
 };
 
-/// v = momentum v + g + decay w; w = w - rate v. Lists of tensors go to one kernel each, because
-/// launching one per parameter takes longer than the arithmetic.
+/// v = momentum v + g + decay w; w = w - rate v, for halting scores w - halting_rate rate v. Lists
+/// of tensors go to one kernel each, because launching one per parameter takes longer than the
+/// arithmetic.
 class Sgd {
  public:
   Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions options);
@@ -37,6 +39,13 @@ class Sgd {
   std::vector<torch::Tensor> parameters_, velocities_;
   std::vector<torch::Tensor> decayed_;  // the parameters with weight decay
   std::vector<size_t> decayed_index_;
+  /// Parameters and their velocities, by the factor of their rate.
+  struct Group {
+    double factor;
+    std::vector<torch::Tensor> parameters, velocities;
+  };
+  Group& group_of(double factor);
+  std::vector<Group> groups_;
   SgdOptions options_;
 };
 

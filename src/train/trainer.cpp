@@ -211,9 +211,10 @@ void Trainer::prepare_network() {
   if (settings_.sync_norms) network_->synchronise_norms(processes_);
   network_->train();
   network_->set_norm_decay(settings_.norm_decay);
-  sgd_ = std::make_unique<Sgd>(network_->named_parameters(),
-                               SgdOptions{settings_.momentum, settings_.weight_decay,
-                                          settings_.decay_norms, settings_.clip_norm});
+  sgd_ = std::make_unique<Sgd>(
+      network_->named_parameters(),
+      SgdOptions{settings_.momentum, settings_.weight_decay, settings_.decay_norms,
+                 settings_.clip_norm, settings_.halting_rate});
   StepOptions step{settings_.label_smoothing, settings_.tau, bf16_};
   // Recorded kernels cannot wait for other processes in the midst of a step.
   step.graph = settings_.cuda_graph && !settings_.sync_norms;
@@ -235,6 +236,7 @@ void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
   }
   const torch::Tensor images =
       augment_batch(batch.pixels, augmentations, settings_.size, network_->spec().input);
+  step_->set_tau(ponder_weight(settings_, state_->progression.step, steps_per_epoch_));
   sums.add(step_->run(images, batch.labels,
                       learning_rate(settings_, state_->progression.step, steps_per_epoch_)));
 }

@@ -47,7 +47,15 @@ LossSums EpochSums::losses(Processes& processes) const {
 
 TrainingStep::TrainingStep(Network network, Sgd& sgd, StepOptions options)
     : network_(std::move(network)), sgd_(sgd), options_(std::move(options)) {
-  if (options_.graph) graph_ = StepGraph::create(network_->parameters().front().device());
+  const torch::Device device = network_->parameters().front().device();
+  if (options_.graph) graph_ = StepGraph::create(device);
+  tau_ = torch::full({}, options_.tau, torch::TensorOptions(torch::kFloat32).device(device));
+}
+
+void TrainingStep::set_tau(double tau) {
+  if (tau == options_.tau) return;
+  options_.tau = tau;
+  tau_.fill_(tau);
 }
 
 TrainingStep::~TrainingStep() = default;
@@ -67,7 +75,7 @@ StepResult TrainingStep::forward_backward(const torch::Tensor& images,
   torch::Tensor loss = entropy, ponder = torch::zeros_like(entropy);
   if (network_->spec().adaptive()) {
     ponder = ponder_penalty(output);
-    loss = loss + options_.tau * ponder;
+    loss = loss + tau_ * ponder;
   }
   loss.backward();
 

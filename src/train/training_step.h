@@ -60,6 +60,8 @@ class TrainingStep {
   /// `images` [B, 3, H, W], augmented and normalised; `labels` [B]. The result is valid until the
   /// next step.
   StepResult run(const torch::Tensor& images, const torch::Tensor& labels, double rate);
+  /// Changes the weight of the ponder cost, that of a recorded step too.
+  void set_tau(double tau);
 
  private:
   StepResult forward_backward(const torch::Tensor& images, const torch::Tensor& labels);
@@ -67,6 +69,7 @@ class TrainingStep {
   Network network_;
   Sgd& sgd_;
   StepOptions options_;
+  torch::Tensor tau_;  // on the device, so that a recorded step reads what it is now
   std::unique_ptr<StepGraph> graph_;
 };
 

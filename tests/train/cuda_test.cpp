@@ -201,6 +201,7 @@ TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
       for (uint64_t i = 0; i < 8; ++i) {
         const torch::Tensor images = test::random_images(4, 48, 48, 82 + i).to(torch::kCUDA);
         const torch::Tensor labels = ((torch::arange(4) + int64_t(i)) % 6).to(torch::kCUDA);
+        step.set_tau(i < 5 ? 0.01 : 0.1);
         sums.add(step.run(images, labels, i < 6 ? 0.01 : 0.001));
       }
       Progression progression;

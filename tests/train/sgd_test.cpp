@@ -57,6 +57,22 @@ TEST(Sgd, UnusedParametersOnlyDecay) {
   EXPECT_FLOAT_EQ(dict["norm"][0].item<float>(), 0.9f);
 }
 
+TEST(Sgd, HaltingScoresHaveTheirOwnRate) {
+  torch::OrderedDict<std::string, torch::Tensor> dict;
+  for (const char* name :
+       {"stages.0.blocks.0.conv1.weight", "stages.0.blocks.0.halting.global.bias"}) {
+    dict.insert(name, torch::ones({2}).requires_grad_());
+  }
+  Sgd sgd(dict, {.momentum = 0.5, .weight_decay = 0, .halting_rate = 0.1});
+  for (int step = 0; step < 2; ++step) {
+    set_gradients(dict, 1);
+    sgd.step(0.2);
+  }
+  // v = 1, then 1.5
+  EXPECT_NEAR(dict[0].value()[0].item<float>(), 1 - 0.2 * 2.5, 1e-6);
+  EXPECT_NEAR(dict[1].value()[0].item<float>(), 1 - 0.1 * 0.2 * 2.5, 1e-6);
+}
+
 TEST(Schedule, StepsDropByTheirFactor) {
   TrainSettings settings;
   settings.rate = 1;
@@ -77,6 +93,17 @@ TEST(Schedule, CosineWithWarmUp) {
   EXPECT_DOUBLE_EQ(learning_rate(settings, 20, 10), 1);
   EXPECT_NEAR(learning_rate(settings, 70, 10), 0.5, 1e-12);
   EXPECT_NEAR(learning_rate(settings, 119, 10), 0, 1e-3);
+}
+
+TEST(Schedule, TauRisesFromZeroAndStays) {
+  TrainSettings settings;
+  settings.tau = 0.01;
+  EXPECT_DOUBLE_EQ(ponder_weight(settings, 0, 10), 0.01) << "without a warm-up";
+  settings.tau_warmup_epochs = 2;
+  EXPECT_DOUBLE_EQ(ponder_weight(settings, 0, 10), 0);
+  EXPECT_DOUBLE_EQ(ponder_weight(settings, 15, 10), 0.0075);
+  EXPECT_DOUBLE_EQ(ponder_weight(settings, 20, 10), 0.01);
+  EXPECT_DOUBLE_EQ(ponder_weight(settings, 500, 10), 0.01);
 }
 
 }  // namespace
