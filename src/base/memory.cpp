@@ -1,6 +1,7 @@
 // Free memory as the system, control groups and limits of the process tell it.
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -112,6 +113,14 @@ void expect_memory(uint64_t bytes, std::string_view what, uint64_t held) {
   if (available > kUnlimited - held || bytes <= available + held) return;
   fail("{} would need {} of memory, but there is {} here; use smaller images or fewer at a time",
        what, format_bytes(bytes), format_bytes(available + held));
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, 64 << 20);
+#endif
 }
 
 }  // namespace sact

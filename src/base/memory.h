@@ -20,4 +20,9 @@ uint64_t available_memory_below(const std::filesystem::path& root);
 /// `held` is what the caller gives back before.
 void expect_memory(uint64_t bytes, std::string_view what, uint64_t held = 0);
 
+/// From now on large blocks of memory that are freed stay with the program. A training step, or the
+/// next picture of many, asks for the same ones again, and the system would clear every page of
+/// them again.
+void keep_freed_memory();
+
 }  // namespace sact

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/ordered_jobs.h"
 #include "base/progress.h"
 #include "cli/inputs.h"
@@ -44,6 +45,7 @@ bool run_images(const std::string& label, const std::vector<Input>& inputs, int 
                 const Work& work, const Take& take) {
   using Result = decltype(work(0, size_t{0}));
   catch_interrupts();
+  keep_freed_memory();
   Progress progress(label, int64_t(inputs.size()), "images");
   const size_t done = run_in_order(
       inputs.size(), workers,

@@ -1,9 +1,6 @@
 #include "train/device.h"
 
 #include <ATen/Context.h>
-#include <malloc.h>
-
-#include <limits>
 
 #include "base/error.h"
 
@@ -23,14 +20,6 @@ torch::Device device_from_name(const std::string& name) {
 void use_full_precision() {
   at::globalContext().setAllowTF32CuDNN(false);
   at::globalContext().setAllowTF32CuBLAS(false);
-}
-
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_TOP_PAD, 64 << 20);
-#endif
 }
 
 }  // namespace sact::train

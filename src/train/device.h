@@ -14,8 +14,4 @@ torch::Device device_from_name(const std::string& name);
 /// TF32, and results would depend on the device.
 void use_full_precision();
 
-/// Large blocks of memory that are freed stay with the program. A training step asks for the same
-/// ones again, and the system would clear every page of them again.
-void keep_freed_memory();
-
 }  // namespace sact::train

@@ -1,6 +1,7 @@
 #include "train/plugin.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "data/held_out.h"
 #include "train/detector_trainer.h"
 #include "train/device.h"
