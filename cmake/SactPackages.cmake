@@ -1,8 +1,7 @@
 # What `cpack` makes: Debian packages. `sact` and `libsact0` need no LibTorch; `sact-torch` adds it.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sact)
-set(CPACK_PACKAGE_CONTACT
-  "sact maintainers <maintainers@users.noreply.a-seed-c7893b62.example>")
+set(CPACK_PACKAGE_CONTACT "sact maintainers <sact@example.org>")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)

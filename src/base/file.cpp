@@ -167,7 +167,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   }
   // Who could not read the file that is replaced shall not read the new one either.
   struct stat replaced {};
-  if (::lstat(path_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
+  if (::stat(path_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
     (void)!::fchmod(descriptor_, replaced.st_mode & 0777);
   }
 }

@@ -1,6 +1,5 @@
 #include "base/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <mutex>
 
 #include "base/log.h"
+#include "base/terminal.h"
 #include "base/text.h"
 
 namespace sact {
@@ -17,9 +17,8 @@ std::mutex terminal_mutex;
 std::string visible_bar;  // guarded by terminal_mutex; empty: there is none
 
 int terminal_columns() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
+  const int columns = columns_of_terminal(STDERR_FILENO);
+  return columns > 0 ? columns : 80;
 }
 
 void write_stderr(std::string_view text) {

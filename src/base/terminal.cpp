@@ -24,12 +24,12 @@ int columns_of_environment() {
   return number ? std::clamp(columns, 0, kMostColumns) : 0;
 }
 
+}  // namespace
+
 int columns_of_terminal(int descriptor) {
   winsize size{};
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
-
-}  // namespace
 
 int text_columns(int descriptor) {
   int columns = columns_of_environment();

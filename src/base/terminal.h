@@ -10,6 +10,9 @@ namespace sact {
 /// 80; at least 40.
 int text_columns(int descriptor);
 
+/// The width of the terminal that a descriptor is, or 0 where it is none.
+int columns_of_terminal(int descriptor);
+
 /// Whether text on a descriptor may have colour: it is a terminal other than "dumb", and NO_COLOR
 /// (https://no-color.org) is not in the environment.
 bool colour_wanted(int descriptor);

@@ -32,6 +32,7 @@ class SharedRunner : public Runner {
     const std::lock_guard lock(mutex_);
     return runner_->run(planes, count, size);
   }
+  void expect_memory(int count, Size size) const override { runner_->expect_memory(count, size); }
 
  private:
   std::mutex mutex_;

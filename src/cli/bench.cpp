@@ -242,7 +242,7 @@ class Bench {
       if (was_interrupted()) throw Interrupted("interrupted");
       adaptive.expect_memory(1, group.size);
       if (!input.error.empty()) fail("{}", input.error);
-      const io::Image image = io::read_image(input.path);
+      const io::Image image = read_input(input);
       // A detector sees whole images.
       const io::Crop crop =
           model_.spec().detection ? io::whole(image) : io::central_crop(image, spec_.input.crop);

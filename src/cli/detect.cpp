@@ -99,7 +99,7 @@ void check_size(const detect::CocoImage& annotated, const DetectedFile& file) {
 DetectedFile detect_image(const Job& job, detect::Detector& detector, const Input& input,
                           size_t index) {
   DetectedFile file;
-  file.image_id = job.ids.image(input.path, int64_t(index) + 1);
+  file.image_id = job.ids.image(input.path, input.number);
   file.path = input.path.string();
   Stopwatch watch;
   const io::Image photo = read_input(input, job.options.reading);
@@ -132,6 +132,7 @@ std::vector<Input> chosen_inputs(const DetectOptions& options, const detect::Coc
     inputs.push_back(
         {std::filesystem::path(options.data) / image.file_name, {}, image.file_name, options.data});
   }
+  number_inputs(inputs);
   return inputs;
 }
 
@@ -222,7 +223,14 @@ int run(const DetectOptions& options) {
   if (!options.results.empty()) check_writable(options.results);
   std::optional<PictureFolder> pictures;
   if (!options.no_pictures) {
-    pictures.emplace(options.out, options.images, inputs, ".detections.png");
+    pictures.emplace(PictureFolderOptions{options.out,
+                                          ".detections.png",
+                                          options.images,
+                                          {options.model, options.gt},
+                                          {},
+                                          {{"--results", options.results}},
+                                          !options.shard.whole()},
+                     inputs);
   }
   const auto plan = std::make_shared<const detect::DetectorPlan>(
       model, api::kernel_table(), precision_from_name(options.dtype));

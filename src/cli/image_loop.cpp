@@ -37,6 +37,7 @@ std::vector<Input> inputs_of(const std::vector<std::string>& arguments,
                              const std::filesystem::path& excluded, const Shard& shard,
                              Skipped& skipped) {
   std::vector<Input> inputs = expand_inputs(arguments, excluded, &skipped);
+  number_inputs(inputs);
   keep_shard(inputs, shard);
   return inputs;
 }

@@ -1,6 +1,9 @@
 #include "cli/image_report.h"
 
+#include <unistd.h>
+
 #include "base/log.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 
@@ -17,7 +20,7 @@ ImageReport::ImageReport(const ImageReportOptions& options, StreamedTable table)
   if (options.json && options.jsonl) {
     throw CLI::ValidationError("--jsonl", "give --json or --jsonl, not both");
   }
-  table_.fit(output_columns());
+  table_.fit(size_t(columns_of_terminal(STDOUT_FILENO)));
 }
 
 void ImageReport::print_line(const io::Json& image) {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/random.h"
+#include "base/stable_hash.h"
 #include "base/text.h"
 
 namespace sact::cli {
@@ -166,11 +166,14 @@ bool grow_shared(std::vector<GrowingName>& names) {
   return grown;
 }
 
-/// FNV-1a, and one step of mixing for its weak upper bits: the same on every machine.
-uint64_t stable_hash(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ull;
-  return Random(hash).bits();
+/// No longer than a file system takes with a suffix behind it: a long name is cut, and a hash keeps
+/// it apart from others.
+fs::path short_enough(const fs::path& path) {
+  constexpr size_t kLongest = 200;
+  const std::string name = path.filename().string();
+  if (name.size() <= kLongest) return path;
+  return path.parent_path() /
+         fmt::format("{}-{:016x}", printable(name, kLongest - 20), stable_hash(name));
 }
 
 }  // namespace
@@ -239,8 +242,18 @@ std::vector<std::string> picture_names(const std::vector<Input>& inputs,
   while (grow_shared(growing)) {
   }
   std::vector<std::string> names;
-  for (const GrowingName& name : growing) names.push_back(name.name.string() + suffix);
+  for (const GrowingName& name : growing) {
+    names.push_back(short_enough(name.name).string() + suffix);
+  }
   return names;
+}
+
+void number_inputs(std::vector<Input>& inputs) {
+  const std::vector<std::string> names = picture_names(inputs, "");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].number = int64_t(i) + 1;
+    inputs[i].picture = names[i];
+  }
 }
 
 Shard parse_shard(const std::string& text) {
@@ -313,18 +326,6 @@ void check_folders(const std::vector<std::string>& arguments, const fs::path& ou
     std::error_code ignored;
     if (fs::is_directory(argument, ignored) && fs::equivalent(argument, out, ignored)) {
       fail("{}: the pictures would lie among the images; choose another --out", argument);
-    }
-  }
-}
-
-void check_inputs_stay(const std::vector<Input>& inputs, const fs::path& directory,
-                       const std::vector<std::string>& names) {
-  std::set<fs::path> written;
-  for (const std::string& name : names) written.insert(fs::weakly_canonical(directory / name));
-  for (const Input& input : inputs) {
-    if (input.error.empty() && written.count(fs::weakly_canonical(input.path))) {
-      fail("{}: a picture would be written over this image; choose another --out",
-           input.path.string());
     }
   }
 }

@@ -22,6 +22,8 @@ struct Input {
   std::filesystem::path relative = {};
   std::filesystem::path folder = {};                         // where `relative` starts
   std::shared_ptr<const std::vector<std::byte>> bytes = {};  // of standard input
+  int64_t number = 0;                                        // in the whole list, from 1
+  std::string picture = {};  // its picture's path below --out, without what tells its kind
 };
 
 /// The files that are not taken, by kind: ".txt", "hidden", "of an earlier run", "given twice".
@@ -55,6 +57,10 @@ io::ImageHeader read_input_header(const Input& input, const io::ReadOptions& opt
 /// the directory.
 std::vector<std::string> picture_names(const std::vector<Input>& inputs, const std::string& suffix);
 
+/// Gives the inputs of a whole list their numbers and the names of their pictures, which a part of
+/// the list then keeps.
+void number_inputs(std::vector<Input>& inputs);
+
 /// One of `count` parts of a list, numbered from 1.
 struct Shard {
   int64_t number = 1;
@@ -82,9 +88,5 @@ std::vector<std::filesystem::path> files_of(const std::vector<Input>& inputs);
 /// Throws sact::Error when pictures would go into one of the directories that were named for their
 /// images: they would be taken for images the next time.
 void check_folders(const std::vector<std::string>& arguments, const std::filesystem::path& out);
-
-/// Throws sact::Error when one of the files `names` of the directory is an image that was given.
-void check_inputs_stay(const std::vector<Input>& inputs, const std::filesystem::path& directory,
-                       const std::vector<std::string>& names);
 
 }  // namespace sact::cli

@@ -31,6 +31,19 @@ fs::path place_of(const fs::path& path) {
   return error ? path.lexically_normal() : folder / path.filename();
 }
 
+/// The same for many files, of which most share a folder.
+class Places {
+ public:
+  fs::path of(const fs::path& path) {
+    const auto [folder, added] = folders_.try_emplace(path.parent_path());
+    if (added) folder->second = place_of(path).parent_path();
+    return folder->second / path.filename();
+  }
+
+ private:
+  std::map<fs::path, fs::path> folders_;
+};
+
 /// The directory of `folders` that holds the file, or a link to it.
 const fs::path* folder_with(const std::map<Identity, fs::path>& folders, const fs::path& file) {
   std::error_code error;
@@ -63,9 +76,10 @@ void protect_inputs(const std::vector<fs::path>& read, const std::vector<Output>
     if (identity) (fs::is_directory(path) ? folders : files).emplace(*identity, path);
   }
   std::map<fs::path, const Output*> places;
+  Places known;
   for (const Output& output : written) {
     if (output.path.empty()) continue;
-    const auto [same, first] = places.emplace(place_of(output.path), &output);
+    const auto [same, first] = places.emplace(known.of(output.path), &output);
     if (!first) {
       fail("{} {}: {} writes the same file; name another", output.option, output.path.string(),
            same->second->option);

@@ -29,18 +29,20 @@ void make_folders(const fs::path& folder, const fs::path& relative) {
 
 }  // namespace
 
-PictureFolder::PictureFolder(const fs::path& folder, const std::vector<std::string>& arguments,
-                             const std::vector<Input>& inputs, const std::string& suffix,
-                             const std::vector<std::string>& others)
-    : folder_(folder), names_(picture_names(inputs, suffix)) {
-  check_folders(arguments, folder);
-  std::vector<std::string> written = names_;
-  written.insert(written.end(), others.begin(), others.end());
-  check_inputs_stay(inputs, folder, written);
-  make_directories(folder);
-  check_writable(folder / "picture.png");
-  for (const std::string& other : others) check_writable(folder / other);
-  warn_of_earlier(suffix);
+PictureFolder::PictureFolder(const PictureFolderOptions& options, const std::vector<Input>& inputs)
+    : folder_(options.folder) {
+  for (const Input& input : inputs) names_.push_back(input.picture + options.suffix);
+  check_folders(options.arguments, folder_);
+  std::vector<fs::path> read = files_of(inputs);
+  read.insert(read.end(), options.read.begin(), options.read.end());
+  std::vector<Output> written = options.outputs;
+  for (const std::string& name : names_) written.push_back({"--out", folder_ / name});
+  for (const std::string& name : options.others) written.push_back({"--out", folder_ / name});
+  protect_inputs(read, written);
+  make_directories(folder_);
+  check_writable(folder_ / "picture.png");
+  for (const std::string& name : options.others) check_writable(folder_ / name);
+  if (!options.shared) warn_of_earlier(options.suffix);
 }
 
 void PictureFolder::warn_of_earlier(const std::string& suffix) const {

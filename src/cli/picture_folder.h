@@ -6,19 +6,27 @@
 #include <vector>
 
 #include "cli/inputs.h"
+#include "cli/outputs.h"
 #include "io/image.h"
 
 namespace sact::cli {
 
+struct PictureFolderOptions {
+  std::filesystem::path folder;
+  std::string suffix;                       // of pictures: ".ponder.png"
+  std::vector<std::string> arguments;       // the images as the user gave them
+  std::vector<std::filesystem::path> read;  // further files that the command reads
+  std::vector<std::string> others;          // further files that it writes in the folder
+  std::vector<Output> outputs;              // and elsewhere
+  bool shared = false;                      // with other parts of the same job
+};
+
 class PictureFolder {
  public:
-  /// Pictures are named after the images, with `suffix` at the end; `others` are further files that
-  /// the command writes there. Makes the folder. Throws sact::Error where it lies among the images
-  /// (`arguments` are as the user gave them), cannot be written, or a picture would replace an
-  /// image; warns of pictures of an earlier run that stay there beside the new ones.
-  PictureFolder(const std::filesystem::path& folder, const std::vector<std::string>& arguments,
-                const std::vector<Input>& inputs, const std::string& suffix,
-                const std::vector<std::string>& others = {});
+  /// Makes the folder for pictures of the inputs. Throws sact::Error where it is one of the folders
+  /// that were named for their images, cannot be written, or a file that is read would be
+  /// overwritten; warns of pictures of an earlier run that stay there beside the new ones.
+  PictureFolder(const PictureFolderOptions& options, const std::vector<Input>& inputs);
 
   /// Writes the picture of an image and returns where. Any thread may call it.
   std::string write(size_t input, const io::Image& picture) const;

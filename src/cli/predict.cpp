@@ -43,7 +43,12 @@ struct Totals {
 };
 
 constexpr size_t kOverviewImages = 64;
-constexpr const char* kOverviewName = "overview.png";
+
+/// Parts of a job share a folder, and each has an overview of its own.
+std::string overview_name(const Shard& shard) {
+  return shard.whole() ? "overview.png"
+                       : fmt::format("overview-{}-of-{}.png", shard.number, shard.count);
+}
 
 Size chosen_size(const PredictOptions& options, const ModelSpec& spec) {
   return options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
@@ -146,8 +151,14 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
   check_raw_sizes(options, spec, inputs);
   std::optional<PictureFolder> pictures;
   if (!options.no_pictures) {
-    pictures.emplace(options.out, options.images, inputs, ".ponder.png",
-                     std::vector<std::string>{kOverviewName});
+    pictures.emplace(PictureFolderOptions{options.out,
+                                          ".ponder.png",
+                                          options.images,
+                                          {options.model},
+                                          {overview_name(options.shard)},
+                                          {{"--raw", options.raw}},
+                                          !options.shard.whole()},
+                     inputs);
   }
   Size size = chosen_size(options, spec);
   if (options.whole) size.width *= 2;  // few are longer
@@ -171,7 +182,8 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
         record(options, spec, std::move(image.result.prediction), report, totals);
       });
   if (overview.size() > 0) {
-    const std::filesystem::path path = std::filesystem::path(options.out) / kOverviewName;
+    const std::filesystem::path path =
+        std::filesystem::path(options.out) / overview_name(options.shard);
     io::write_image(path, draw_overview(overview), Durability::kUnsynced);
     totals.overview = path.string();
   }

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/backend.h"
 #include "cli/image_loop.h"
-#include "cli/outputs.h"
+#include "cli/picture_folder.h"
 #include "cli/saliency_options.h"
 #include "cli/saliency_report.h"
 #include "model/detection.h"
@@ -35,11 +35,10 @@ struct MapOptions {
   double temperature = 0.2, density_sigma = 0;
 };
 
-/// One image: where it comes from and where its picture goes.
+/// One image.
 struct Job {
   Input input;
   saliency::Item item;  // without fixations where they are not shown
-  fs::path out;
 };
 
 /// The fixation map of each image: the file that was given, or one below the folder, at the same
@@ -62,32 +61,25 @@ void find_fixations(std::vector<Job>& jobs, const fs::path& fixations) {
   saliency::check_own_fixation_maps(found);
 }
 
-/// No picture may be written over a file that is read.
-void check_files_stay(const MapOptions& options, const std::vector<Job>& jobs) {
-  std::vector<fs::path> read = {options.model, options.center.file};
-  std::vector<Output> written;
-  for (const Job& job : jobs) {
-    if (job.input.error.empty()) {
-      read.insert(read.end(), {job.item.image, job.item.fixations});
-    }
-    written.push_back({"--out", job.out});
-  }
-  protect_inputs(read, written);
+std::vector<Job> jobs_of(const MapOptions& options, const std::vector<Input>& inputs) {
+  std::vector<Job> jobs;
+  for (const Input& input : inputs) jobs.push_back({input, {{}, input.path, {}}});
+  if (!options.fixations.empty()) find_fixations(jobs, options.fixations);
+  return jobs;
 }
 
-std::vector<Job> jobs_of(const MapOptions& options) {
-  Skipped skipped;
-  std::vector<Input> inputs = expand_inputs(options.images, options.out, &skipped);
-  if (skipped.count() > 0) log_info("{}", skipped.text());
-  keep_shard(inputs, options.shard);
-  const std::vector<std::string> names = picture_names(inputs, ".saliency.png");
-  std::vector<Job> jobs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    jobs.push_back({inputs[i], {{}, inputs[i].path, {}}, fs::path(options.out) / names[i]});
-  }
-  if (!options.fixations.empty()) find_fixations(jobs, options.fixations);
-  check_files_stay(options, jobs);
-  return jobs;
+PictureFolder picture_folder(const MapOptions& options, const std::vector<Input>& inputs,
+                             const std::vector<Job>& jobs) {
+  std::vector<fs::path> read = {options.model, options.center.file};
+  for (const Job& job : jobs) read.push_back(job.item.fixations);
+  return PictureFolder({options.out,
+                        ".saliency.png",
+                        options.images,
+                        std::move(read),
+                        {},
+                        {},
+                        !options.shard.whole()},
+                       inputs);
 }
 
 /// Where people looked; empty where that is not shown.
@@ -134,7 +126,7 @@ PonderMap ponder_map(const Network& network, const io::Image& photo, const View&
 
 /// Writes the picture of one image.
 void draw_map(const MapOptions& options, const Center& center, const Network& network,
-              const Job& job, Outcome& outcome) {
+              const Job& job, const PictureFolder& pictures, size_t index, Outcome& outcome) {
   SaliencyPicture picture;
   picture.photo = read_input(job.input, options.reading);
   picture.name = job.item.image.filename().string();
@@ -150,8 +142,7 @@ void draw_map(const MapOptions& options, const Center& center, const Network& ne
   };
   picture.ponder = shown(0);
   if (options.settings.center_weight > 0) picture.combined = shown(options.settings.center_weight);
-  make_directories(job.out.parent_path());
-  io::write_image(job.out, draw_saliency_picture(picture), Durability::kUnsynced);
+  const std::string map = pictures.write(index, draw_saliency_picture(picture));
   outcome.images.push_back({{"path", job.item.image.string()},
                             {"height", picture.photo.height},
                             {"width", picture.photo.width},
@@ -159,7 +150,7 @@ void draw_map(const MapOptions& options, const Center& center, const Network& ne
                             {"scaled_width", view.size.width},
                             {"flops", ponder.flops},
                             {"dense_flops", ponder.dense_flops},
-                            {"map", job.out.string()}});
+                            {"map", map}});
   outcome.flops += double(ponder.flops);
   outcome.dense_flops += double(ponder.dense_flops);
   ++outcome.count;
@@ -184,10 +175,10 @@ int run_map(const MapOptions& options) {
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   saliency::check_halting(model.spec(), options.model);
-  check_folders(options.images, options.out);
-  const std::vector<Job> jobs = jobs_of(options);
-  make_directories(options.out);
-  check_writable(fs::path(options.out) / "picture.png");
+  Skipped skipped;
+  const std::vector<Input> inputs = inputs_of(options.images, options.out, options.shard, skipped);
+  const std::vector<Job> jobs = jobs_of(options, inputs);
+  const PictureFolder pictures = picture_folder(options, inputs, jobs);
   const std::unique_ptr<Runner> runner =
       make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
   const Network network{
@@ -195,9 +186,10 @@ int run_map(const MapOptions& options) {
       options.side > 0 ? options.side : saliency::usual_size(model.spec()).height};
   Outcome outcome;
   Progress progress("drawing", int64_t(jobs.size()), "images");
-  for (const Job& job : jobs) {
-    const std::string failure =
-        failure_of(job.input, [&] { draw_map(options, center, network, job, outcome); });
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const Job& job = jobs[i];
+    const std::string failure = failure_of(
+        job.input, [&] { draw_map(options, center, network, job, pictures, i, outcome); });
     if (!failure.empty()) {
       print_error(failure);
       outcome.images.push_back({{"path", job.input.path.string()}, {"error", failure}});
@@ -209,6 +201,7 @@ int run_map(const MapOptions& options) {
   const double seconds = watch.lap() / 1000;
   if (options.common.json) {
     io::Json json = {{"model", options.model},
+                     {"skipped", skipped.json()},
                      {"images", std::move(outcome.images)},
                      {"failed", outcome.failed},
                      {"seconds", seconds}};
@@ -218,6 +211,7 @@ int run_map(const MapOptions& options) {
     }
     print_json(json);
   } else {
+    if (skipped.count() > 0) print(skipped.text());
     print_summary(options, outcome, seconds);
   }
   return outcome.failed ? 1 : 0;

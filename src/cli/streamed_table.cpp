@@ -1,8 +1,5 @@
 #include "cli/streamed_table.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -67,12 +64,6 @@ std::string StreamedTable::row(const std::vector<std::string>& cells) const {
 
 std::string path_cell(const std::string& path) {
   return printable(path, kLongestPath);
-}
-
-size_t output_columns() {
-  winsize size{};
-  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
-  return size.ws_col;
 }
 
 }  // namespace sact::cli

@@ -36,7 +36,4 @@ class StreamedTable {
 /// A path as a cell of a table.
 std::string path_cell(const std::string& path);
 
-/// The width of the terminal that standard output is, or 0 where it is none.
-size_t output_columns();
-
 }  // namespace sact::cli

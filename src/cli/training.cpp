@@ -5,6 +5,7 @@
 #include "base/terminal.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 
 namespace sact::cli {
 
@@ -29,6 +30,8 @@ void add_training_options(CLI::App& command, TrainingOptions& options, const std
 
 train::TrainRequest training_request(const TrainingOptions& options) {
   if (options.run.empty()) throw CLI::RequiredError("--out");
+  protect_inputs({options.config},
+                 {{"--out", std::filesystem::path(options.run) / "settings.json"}});
   train::TrainRequest request;
   request.config = options.config;
   request.run = options.run;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "base/stable_hash.h"
 
 namespace sact::data {
 namespace {
@@ -33,13 +33,6 @@ class Subset : public Dataset {
   std::unique_ptr<Dataset> whole_;
   std::vector<int64_t> items_;
 };
-
-/// FNV-1a, mixed: names that differ in their last letter only are far apart.
-uint64_t name_hash(const std::string& name) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (const char c : name) hash = (hash ^ uint8_t(c)) * 0x100000001b3ull;
-  return Random(hash).bits();
-}
 
 }  // namespace
 
@@ -67,7 +60,7 @@ std::vector<bool> held_out_items(const std::vector<std::string>& names,
   SACT_ASSERT(names.size() == labels.size());
   std::map<int, std::vector<std::pair<uint64_t, size_t>>> classes;
   for (size_t i = 0; i < names.size(); ++i) {
-    classes[labels[i]].emplace_back(name_hash(names[i]), i);
+    classes[labels[i]].emplace_back(stable_hash(names[i]), i);
   }
   std::vector<bool> held_out(names.size());
   for (auto& [label, items] : classes) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "io/jpeg.h"
 #include "io/more_formats.h"
@@ -197,6 +198,12 @@ void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
          name, width, height, limit,
          options.limit_name.empty() ? "" : fmt::format(", or raise {}", options.limit_name));
   }
+  if (std::max(width, height) > kMaxSide) {
+    fail("{}: has {} x {} pixels, and none of an image's sides may have more than {}", name, width,
+         height, kMaxSide);
+  }
+  expect_memory(3 * width * height,
+                fmt::format("{}: an image of {} x {} pixels", name, width, height));
 }
 
 Image decode_image(std::span<const std::byte> bytes, const std::string& name,

@@ -68,6 +68,12 @@ ImageHeader read_image_header(const std::filesystem::path& path, const ReadOptio
 ImageHeader decode_image_header(std::span<const std::byte> bytes, const std::string& name,
                                 const ReadOptions& options = {});
 
+/// No side of an image that is read has more pixels.
+inline constexpr uint64_t kMaxSide = 1'000'000;
+
+/// Deflate makes no more of a byte (it reaches 1032): a short file cannot hold a huge image.
+inline constexpr uint64_t kMaxInflateRatio = 1040;
+
 /// Refuses an image without pixels or with more than `options` allow; for the decoders.
 void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
                        const ReadOptions& options);

@@ -16,10 +16,8 @@
 namespace sact::io {
 namespace {
 
-constexpr png_uint_32 kMaxSide = 1'000'000;
 constexpr size_t kMaxChunkBytes = 16 << 20;  // image data excepted
 constexpr int kMaxKeptChunks = 16;
-constexpr uint64_t kMaxInflateRatio = 1040;  // deflate reaches 1032
 
 [[noreturn]] void stop(png_structp png, const char* problem) {
   static_cast<Escape*>(png_get_error_ptr(png))->leave(problem);

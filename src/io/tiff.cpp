@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "io/exif.h"
 #include "io/more_formats.h"
 
@@ -139,6 +140,8 @@ class TiffDecoder {
   Image decode(const ReadOptions& options) {
     header(options);
     const auto [width, height] = stored_;
+    expect_memory(7 * uint64_t(width) * uint64_t(height),  // what libtiff gives, and the image
+                  fmt::format("{}: an image of {} x {} pixels", name_, width, height));
     std::vector<uint32_t> raster(size_t(width) * size_t(height));
     RgbaReader rgba;
     char problem[1024] = "";
@@ -180,7 +183,11 @@ class TiffDecoder {
     if (!TIFFRGBAImageOK(tiff_.get(), problem)) refuse(problem);
     // Without compression the pixels must be there, before memory is taken for them.
     const uint64_t bits = uint64_t(width) * height * unsigned(bits_);
-    if (compression == COMPRESSION_NONE && bits / 8 > source_.bytes.size()) {
+    const bool deflated =
+        compression == COMPRESSION_DEFLATE || compression == COMPRESSION_ADOBE_DEFLATE;
+    const uint64_t most_ratio = deflated ? kMaxInflateRatio : 1;
+    if ((compression == COMPRESSION_NONE || deflated) &&
+        bits / 8 / most_ratio > source_.bytes.size()) {
       refuse("the file ends too early");
     }
   }

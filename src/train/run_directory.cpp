@@ -170,7 +170,8 @@ void RunDirectory::write_summary(report::SummaryPage page, const std::string& sa
   for (const auto& [key, value] : settings.items()) {
     page.settings.push_back({key, io::dump_json(value)});
   }
-  page.pictures = samples(int64_t(last_of(log(), "epoch")), samples_caption);
+  const double last_epoch = last_of(log(), "epoch");
+  if (std::isfinite(last_epoch)) page.pictures = samples(int64_t(last_epoch), samples_caption);
   write_file_atomically(path_ / "summary.html", report::to_html(page));
 }
 

@@ -244,7 +244,7 @@ TEST_F(CliPredict, MistakesGetOneLine) {
   expect({"m", "photos/a.png", "--raw", "no/such/raw"}, 1, "no/such/raw");
   expect({"m", "photos", "--out", "photos"}, 1, "among the images");
   std::filesystem::copy_file(directory_ / "photos/a.png", directory_ / "photos/overview.png");
-  expect({"m", "photos/overview.png", "photos/b.jpg", "--out", "photos"}, 1, "written over");
+  expect({"m", "photos/overview.png", "photos/b.jpg", "--out", "photos"}, 1, "overwritten");
   const std::vector<float> flat(12, 0.0f);
   const std::vector<io::NamedTensor> tensors = {
       {"image", {io::Dtype::kF32, {12}, std::as_bytes(std::span(flat))}}};
