@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -20,17 +21,20 @@ namespace sact {
 /// Before a job starts, stop() is asked; once it says true no other starts, and those that have
 /// started are finished and taken. Returns how many were taken.
 ///
+/// While nothing is ready to be taken, idle() is called on the calling thread now and then.
+///
 /// An exception of make(thread, i) is thrown when i would be taken; it and one of take() end the
 /// work.
-template <typename Make, typename Take, typename Stop>
-size_t run_in_order(size_t count, int threads, const Make& make, const Take& take,
-                    const Stop& stop) {
+template <typename Make, typename Take, typename Stop, typename Idle>
+size_t run_in_order(size_t count, int threads, const Make& make, const Take& take, const Stop& stop,
+                    const Idle& idle) {
   using Result = decltype(make(0, size_t{0}));
   struct Slot {
     std::optional<Result> result;
     std::exception_ptr error;
     bool done = false;
   };
+  constexpr std::chrono::milliseconds kIdle{500};
   const size_t ahead = 4 * size_t(threads);
   std::vector<Slot> slots(std::min(count, ahead));  // job i has slot i % ahead
   std::mutex mutex;
@@ -78,7 +82,12 @@ size_t run_in_order(size_t count, int threads, const Make& make, const Take& tak
     for (;;) {
       std::unique_lock lock(mutex);
       const auto ready = [&] { return taken < started && slots[taken % ahead].done; };
-      made.wait(lock, [&] { return ready() || (taken == started && (ended || started == count)); });
+      const auto at_end = [&] { return taken == started && (ended || started == count); };
+      while (!made.wait_for(lock, kIdle, [&] { return ready() || at_end(); })) {
+        lock.unlock();
+        idle();
+        lock.lock();
+      }
       if (!ready()) break;
       Slot slot = std::exchange(slots[taken % ahead], {});
       lock.unlock();

@@ -68,7 +68,8 @@ void Progress::advance(int64_t items) {
   done_ += items;
   if (!shown_) return;
   const auto now = std::chrono::steady_clock::now();
-  if (now - drawn_ < std::chrono::milliseconds(100) && done_ < total_) return;
+  const bool first = drawn_ == start_;
+  if (!first && now - drawn_ < std::chrono::milliseconds(100) && done_ < total_) return;
   drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   std::string line = progress_line(label_, unit_, done_, total_, seconds, terminal_columns() - 1);

@@ -65,9 +65,9 @@ StreamedTable detection_table(const ModelSpec& spec, const std::vector<std::stri
   StreamedTable table({{"image", 5, true},
                        {"objects", 7},
                        {"best", 4, true},
-                       {"GFLOP", 7},
+                       {"GFLOP", 7, false, 2},
                        {"of dense", 8},
-                       {"ms", 8}});
+                       {"ms", 8, false, 1}});
   for (const std::string& path : paths) table.widen(0, path_cell(path));
   for (int label = 0; label < spec.classes; ++label) {
     table.widen(2, object_text(spec, {{}, label, 1}));

@@ -47,6 +47,7 @@ bool run_images(const std::string& label, const std::vector<Input>& inputs, int 
   catch_interrupts();
   keep_freed_memory();
   Progress progress(label, int64_t(inputs.size()), "images");
+  progress.advance(0);
   const size_t done = run_in_order(
       inputs.size(), workers,
       [&](int worker, size_t i) {
@@ -55,10 +56,10 @@ bool run_images(const std::string& label, const std::vector<Input>& inputs, int 
         return outcome;
       },
       [&](size_t i, ImageOutcome<Result> outcome) {
-        take(i, std::move(outcome));
         progress.advance();
+        take(i, std::move(outcome));
       },
-      was_interrupted);
+      was_interrupted, [&] { progress.advance(0); });
   return done == inputs.size();
 }
 

@@ -69,10 +69,10 @@ StreamedTable prediction_table(const ModelSpec& spec, const std::vector<std::str
   StreamedTable table({{"image", 5, true},
                        {"class", 5, true},
                        {"score", 7},
-                       {"ponder cost", 11},
-                       {"GFLOP", 7},
+                       {"ponder cost", 11, false, 3},
+                       {"GFLOP", 7, false, 2},
                        {"of dense", 8},
-                       {"ms", 7}});
+                       {"ms", 7, false, 1}});
   for (const std::string& path : paths) table.widen(0, path_cell(path));
   for (int label = 0; label < spec.classes; ++label) table.widen(1, printable(spec.label(label)));
   return table;

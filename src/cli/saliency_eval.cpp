@@ -213,13 +213,14 @@ int run_eval(const EvalOptions& options) {
   const Size size =
       options.size.empty() ? saliency::usual_size(model.spec()) : parse_size(options.size);
   const saliency::Work work = interruptible_work(scoring.common);
+  const std::unique_ptr<Runner> runner =
+      make_runner(model, scoring.common, backend, precision_from_name(options.backend.dtype));
+  runner->expect_memory(1, size);
 
   // Every file is looked at before the network runs, so that a bad one is found at once.
   const auto settings = saliency::grid(options.blurs, options.weights);
   const saliency::Split split = needed_images(scoring, settings.size() > 1);
   const auto fixations = saliency::load_fixations(split.items, scoring.variable, work);
-  const std::unique_ptr<Runner> runner =
-      make_runner(model, scoring.common, backend, precision_from_name(options.backend.dtype));
   const PonderMaps ponder = saliency::ponder_maps(*runner, model.spec(), split.items, size, work);
   const Map small_center = center.at({ponder.maps.front().height, ponder.maps.front().width});
   const Found found = find_settings(split, fixations, ponder.maps, small_center, settings, work);

@@ -17,6 +17,7 @@ constexpr size_t kGap = 2;
 
 StreamedTable::StreamedTable(std::vector<Column> columns) : columns_(std::move(columns)) {
   for (Column& column : columns_) column.width = std::max(column.width, column.name.size());
+  shown_.assign(columns_.size(), true);
 }
 
 void StreamedTable::widen(size_t column, const std::string& text) {
@@ -24,19 +25,34 @@ void StreamedTable::widen(size_t column, const std::string& text) {
   width = std::max(width, std::min(kWidestText, report::display_width(text)));
 }
 
-void StreamedTable::fit(size_t width) {
-  if (width == 0) return;
-  fits_ = true;
-  size_t taken = kGap * (columns_.size() - 1);
-  for (const Column& column : columns_) taken += column.width;
-  while (taken > width) {
+bool StreamedTable::narrow(size_t width) {
+  size_t taken = 0;
+  for (size_t i = 0; i < columns_.size(); ++i) taken += shown_[i] ? columns_[i].width + kGap : 0;
+  taken -= kGap;
+  for (; taken > width; --taken) {
     Column* widest = nullptr;
     for (Column& column : columns_) {
       if (column.text && (!widest || column.width > widest->width)) widest = &column;
     }
-    if (!widest || widest->width <= kNarrowestText) return;
+    if (!widest || widest->width <= kNarrowestText) return false;
     --widest->width;
-    --taken;
+  }
+  return true;
+}
+
+void StreamedTable::fit(size_t width) {
+  if (width == 0) return;
+  fits_ = true;
+  const std::vector<Column> wide = columns_;
+  while (!narrow(width)) {
+    size_t spare = columns_.size();
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (!shown_[i] || columns_[i].spare == 0) continue;
+      if (spare == columns_.size() || columns_[i].spare > columns_[spare].spare) spare = i;
+    }
+    if (spare == columns_.size()) return;
+    shown_[spare] = false;
+    columns_ = wide;  // there is more room for text again
   }
 }
 
@@ -52,11 +68,12 @@ std::string StreamedTable::header() const {
 std::string StreamedTable::row(const std::vector<std::string>& cells) const {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
+    if (!shown_[i]) continue;
     const size_t width = columns_[i].width;
     const std::string cell =
         fits_ && columns_[i].text ? report::cut_middle(cells[i], width) : cells[i];
     const std::string space(width - std::min(width, report::display_width(cell)), ' ');
-    if (i > 0) line.append(kGap, ' ');
+    if (!line.empty()) line.append(kGap, ' ');
     line += columns_[i].text ? cell + space : space + cell;
   }
   return line;

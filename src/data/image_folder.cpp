@@ -121,7 +121,8 @@ fs::path split_folder(const fs::path& root, const std::string& split) {
   }
   if (split.empty() || split == "train") return root;
   fail(
-      "{}: has no split '{}': the folder is a single set; make {} and {}, or name another folder{}",
+      "{}: has no split '{}': the folder is a single set, which the split 'train' takes whole; or "
+      "make {} and {}{}",
       root.string(), printable(split), (root / "train").string(), (root / split).string(),
       holding_out(split));
 }

@@ -14,6 +14,8 @@ bool never() {
   return false;
 }
 
+void nothing() {}
+
 TEST(OrderedJobs, ResultsAreTakenInTheirOrderWhateverTheThreads) {
   for (const int threads : {1, 2, 5}) {
     for (const size_t count : {0u, 1u, 7u, 300u}) {
@@ -29,7 +31,7 @@ TEST(OrderedJobs, ResultsAreTakenInTheirOrderWhateverTheThreads) {
             EXPECT_EQ(i, taken.size());
             taken.push_back(std::move(result));
           },
-          never);
+          never, nothing);
       EXPECT_EQ(done, count);
       ASSERT_EQ(taken.size(), count);
       for (size_t i = 0; i < count; ++i) EXPECT_EQ(taken[i], std::to_string(i * i));
@@ -48,7 +50,7 @@ TEST(OrderedJobs, EveryThreadHasItsNumberForItself) {
         inside[size_t(thread)]--;
         return 0;
       },
-      [](size_t, int) {}, never);
+      [](size_t, int) {}, never, nothing);
 }
 
 TEST(OrderedJobs, NoJobStartsFarAheadOfTheLastOneTaken) {
@@ -66,7 +68,7 @@ TEST(OrderedJobs, NoJobStartsFarAheadOfTheLastOneTaken) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
         ++taken;
       },
-      never);
+      never, nothing);
   EXPECT_LE(most_ahead, 8u);
   EXPECT_GT(most_ahead, 0u);
 }
@@ -80,7 +82,7 @@ TEST(OrderedJobs, AStopFinishesAndTakesWhatHasStarted) {
         ++started;
         return i;
       },
-      [&](size_t, size_t) { ++taken; }, [&] { return started >= 20; });
+      [&](size_t, size_t) { ++taken; }, [&] { return started >= 20; }, nothing);
   EXPECT_EQ(done, taken);
   EXPECT_EQ(taken, started);
   EXPECT_GE(taken, 20u);
@@ -96,7 +98,7 @@ TEST(OrderedJobs, AFailureIsThrownInItsTurn) {
           if (i == 5 || i == 6) throw std::runtime_error("job " + std::to_string(i));
           return i;
         },
-        [&](size_t i, size_t) { taken.push_back(i); }, never);
+        [&](size_t i, size_t) { taken.push_back(i); }, never, nothing);
   };
   try {
     run();
@@ -114,9 +116,21 @@ TEST(OrderedJobs, AnExceptionOfTheTakerEndsTheWork) {
                    [](size_t i, size_t) {
                      if (i == 3) throw std::runtime_error("full disk");
                    },
-                   never),
+                   never, nothing),
                std::runtime_error);
   EXPECT_LT(made, 100u);
+}
+
+TEST(OrderedJobs, WhoWaitsIsCalledNowAndThen) {
+  std::atomic<int> calls = 0;
+  run_in_order(
+      1, 1,
+      [&](int, size_t) {
+        while (calls < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return 0;
+      },
+      [](size_t, int) {}, never, [&] { ++calls; });
+  EXPECT_GE(calls, 2);
 }
 
 }  // namespace

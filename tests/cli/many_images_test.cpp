@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -113,6 +114,53 @@ TEST_F(CliManyImages, ResultsDoNotDependOnHowManyAreRunAtATime) {
   }
   EXPECT_EQ(logits[0].size(), size_t((kImages - 1) * 7));
   EXPECT_EQ(logits[0], logits[1]);
+}
+
+TEST_F(CliManyImages, ShardsAddUpToTheWhole) {
+  const auto ids = [&](const std::vector<std::string>& shard) {
+    std::vector<std::string> arguments = {"detect", "detector", "photos", "--no-pictures",
+                                          "--jsonl"};
+    arguments.insert(arguments.end(), shard.begin(), shard.end());
+    std::map<std::string, int64_t> found;
+    for (const Json& line : lines_of(run_sact(arguments, directory_.path()).out)) {
+      if (!line.contains("error")) found[line["path"]] = line["image_id"].get<int64_t>();
+    }
+    return found;
+  };
+  const auto whole = ids({});
+  ASSERT_EQ(whole.size(), size_t(kImages - 1));
+  std::map<std::string, int64_t> joined;
+  size_t parts = 0;
+  for (const char* shard : {"1/3", "2/3", "3/3"}) {
+    const auto part = ids({"--shard", shard});
+    parts += part.size();
+    joined.insert(part.begin(), part.end());
+  }
+  EXPECT_EQ(parts, whole.size()) << "no image is in two parts";
+  EXPECT_EQ(joined, whole) << "an image has the number that it has in the whole list";
+}
+
+TEST_F(CliManyImages, PicturesAreNotWrittenThroughPlantedLinks) {
+  std::filesystem::create_directories(directory_ / "album/cats");
+  std::filesystem::copy_file(directory_ / "photos/00.png", directory_ / "album/cats/1.png");
+  std::filesystem::create_directories(directory_ / "elsewhere");
+  std::filesystem::create_directories(directory_ / "out");
+  std::filesystem::create_directory_symlink("../elsewhere", directory_ / "out/cats");
+  const auto finished = run({"predict", "m", "album", "--out", "out"}, 1);
+  EXPECT_NE(finished.err.find("out/cats: is a link"), std::string::npos) << finished.err;
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / "elsewhere"));
+}
+
+TEST_F(CliManyImages, LongNamesHavePicturesToo) {
+  const std::string name(250, 'x');
+  std::filesystem::copy_file(directory_ / "photos/00.png", directory_ / (name + "a.x"));
+  std::filesystem::copy_file(directory_ / "photos/00.png", directory_ / (name + "b.x"));
+  const Json json =
+      Json::parse(run({"predict", "m", name + "a.x", name + "b.x", "--out", "out", "--json"}).out);
+  EXPECT_NE(json["images"][0]["map"], json["images"][1]["map"]);
+  for (const Json& image : json["images"]) {
+    EXPECT_TRUE(std::filesystem::exists(directory_ / image["map"].get<std::string>()));
+  }
 }
 
 TEST_F(CliManyImages, AnInterruptedPredictEndsWithWhatWasDone) {

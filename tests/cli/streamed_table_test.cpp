@@ -22,6 +22,18 @@ TEST(StreamedTable, OnATerminalLongNamesAreCutInTheMiddle) {
   EXPECT_EQ(row, "photograp…r/0001.jpg  golf ball     12.3");
 }
 
+TEST(StreamedTable, WhereThereIsNoRoomColumnsThatCanBeSparedAreLeftOut) {
+  StreamedTable table({{"image", 30, true}, {"a", 9, false, 2}, {"b", 9}, {"c", 9, false, 1}});
+  table.fit(40);
+  EXPECT_EQ(report::display_width(table.row({"x", "1", "2", "3"})), 40u);
+  EXPECT_EQ(table.header().find("  a"), std::string::npos) << table.header();
+  EXPECT_NE(table.header().find("  c"), std::string::npos) << table.header();
+  table.fit(25);
+  EXPECT_LE(report::display_width(table.row({"x", "1", "2", "3"})), 25u);
+  EXPECT_EQ(table.header().find("  c"), std::string::npos) << table.header();
+  EXPECT_NE(table.header().find("  b"), std::string::npos) << table.header();
+}
+
 TEST(StreamedTable, NumbersAreNeverCut) {
   const StreamedTable table = table_of(10);
   EXPECT_NE(table.row({"a", "b", "1234567.8"}).find("1234567.8"), std::string::npos);
