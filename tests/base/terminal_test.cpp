@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "support/terminal.h"
+
 namespace sact {
 namespace {
 
@@ -13,6 +15,7 @@ namespace {
 class Terminal : public ::testing::Test {
  protected:
   void SetUp() override {
+    if (!test::can_make_terminals()) GTEST_SKIP() << "there are no pseudo terminals here";
     winsize size{};
     size.ws_row = 24;
     size.ws_col = 63;

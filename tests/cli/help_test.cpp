@@ -14,6 +14,7 @@
 
 #include "support/program.h"
 #include "support/temporary.h"
+#include "support/terminal.h"
 
 namespace sact {
 namespace {
@@ -316,6 +317,7 @@ std::string on_terminal(const std::vector<std::string>& arguments, const char* n
 }
 
 TEST(CliColour, OnATerminalAlone) {
+  if (!test::can_make_terminals()) GTEST_SKIP() << "there are no pseudo terminals here";
   const std::string help = on_terminal({"help", "predict"}, nullptr);
   EXPECT_NE(help.find("\033[1mOptions:\033[0m"), std::string::npos) << help;
   EXPECT_NE(on_terminal({"info", "none"}, nullptr).find("sact: \033[1;31merror:\033[0m "),
@@ -326,6 +328,7 @@ TEST(CliColour, OnATerminalAlone) {
 }
 
 TEST(CliHelp, ItsWidthIsThatOfTheTerminal) {
+  if (!test::can_make_terminals()) GTEST_SKIP() << "there are no pseudo terminals here";
   size_t longest = 0;
   for (const std::string& line : lines_of(on_terminal({"help"}, "1"))) {
     longest = std::max(longest, characters(line) - line.ends_with('\r'));
