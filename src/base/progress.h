@@ -1,4 +1,5 @@
-// A progress bar with rate, time so far and time left, on standard error, only when that is a terminal.
+// A progress bar with rate, time so far and time left, on standard error, only when that is a
+// terminal.
 #pragma once
 
 #include <chrono>

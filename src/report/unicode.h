@@ -20,8 +20,8 @@ void append_utf8(std::string& text, char32_t character);
 /// none for combining marks, one for all else, such as ± or ρ.
 size_t display_width(std::string_view text);
 
-/// At most `width` cells of the text: what does not fit is left out in the middle, where an ellipsis
-/// stands for it.
+/// At most `width` cells of the text: what does not fit is left out in the middle, where an
+/// ellipsis stands for it.
 std::string cut_middle(std::string_view text, size_t width);
 
 /// The text on one line and harmless on a terminal: control characters and broken UTF-8 replaced.

@@ -122,19 +122,11 @@ void DetectorTrainer::prepare() {
 
 void DetectorTrainer::introduce() const {
   if (!folder_) return;
-  RunFacts facts;
-  facts.run = options_.run.string();
-  facts.data = settings_.data;
+  RunFacts facts = facts_of(options_);
   facts.train_images = train_->size();
   facts.val_images = val_->size();
   facts.spec = detector_->spec();
-  facts.init = settings_.init;
-  facts.seed = settings_.seed;
-  facts.epochs = settings_.epochs;
   facts.steps_per_epoch = steps_per_epoch_;
-  facts.batch = settings_.batch;
-  facts.device = options_.device;
-  facts.precision = settings_.precision;
   facts.processes = processes_.size();
   facts.threads = at::get_num_threads();
   facts.workers = processes_.threads(settings_.workers);

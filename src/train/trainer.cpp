@@ -149,19 +149,11 @@ void Trainer::prepare_feeders() {
 
 void Trainer::introduce(const FeederOptions& feed) const {
   if (!folder_) return;
-  RunFacts facts;
-  facts.run = options_.run.string();
-  facts.data = settings_.data;
+  RunFacts facts = facts_of(options_);
   facts.train_images = train_set_->size();
   facts.val_images = val_set_->size();
   facts.spec = network_->spec();
-  facts.init = settings_.init;
-  facts.seed = settings_.seed;
-  facts.epochs = settings_.epochs;
   facts.steps_per_epoch = steps_per_epoch_;
-  facts.batch = settings_.batch;
-  facts.device = options_.device;
-  facts.precision = settings_.precision;
   facts.processes = processes_.size();
   facts.threads = at::get_num_threads();
   facts.workers = feed.workers;

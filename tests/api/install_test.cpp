@@ -112,9 +112,9 @@ TEST_F(Installed, TheProgramFindsItsPlugin) {
 }
 
 TEST_F(Installed, ManualPagesAndCompletionsAreWhereToolsLook) {
-  for (const char* file : {"man/man1/sact.1", "man/man1/sact-predict.1",
-                           "man/man1/sact-saliency-eval.1", "bash-completion/completions/sact",
-                           "zsh/site-functions/_sact"}) {
+  for (const char* file :
+       {"man/man1/sact.1", "man/man1/sact-predict.1", "man/man1/sact-saliency-eval.1",
+        "bash-completion/completions/sact", "zsh/site-functions/_sact"}) {
     EXPECT_TRUE(std::filesystem::is_regular_file(prefix() + "/share/" + file)) << file;
   }
 }

@@ -340,8 +340,7 @@ TEST_F(Library, MemoryThatIsNotThereIsAnError) {
   options.size = 5000;
   const std::string message = error_of([&] { session.run(image, options); });
   setrlimit(RLIMIT_AS, &old_limit);
-  EXPECT_NE(message.find("running 1 image of 5000x5000 would need"), std::string::npos)
-      << message;
+  EXPECT_NE(message.find("running 1 image of 5000x5000 would need"), std::string::npos) << message;
 }
 
 #endif

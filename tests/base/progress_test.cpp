@@ -37,7 +37,8 @@ TEST(Progress, NeverWiderThanTheTerminal) {
 TEST(Progress, SurvivesAbsurdCounts) {
   EXPECT_NE(progress_line("x", "y", 0, 0, 0, 60).find("0/0"), std::string::npos);
   const std::string over = progress_line("x", "y", 20, 10, 1, 60);
-  EXPECT_EQ(over.substr(0, over.find(']')).find('.'), std::string::npos) << "the bar is not full: " << over;
+  EXPECT_EQ(over.substr(0, over.find(']')).find('.'), std::string::npos)
+      << "the bar is not full: " << over;
 }
 
 }  // namespace

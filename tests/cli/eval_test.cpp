@@ -172,7 +172,8 @@ TEST_F(CliEval, FoldersAreMatchedWithLabelsByNameInEveryBackEnd) {
 TEST_F(CliEval, FoldersOfOtherClassesAreRefusedWithBothNames) {
   write_photos();
   make_labelled({"cat", "dog"});
-  expect_error({"eval", "labelled", "--data", "photos"}, 1, "none of the network's 2 (cat and dog)");
+  expect_error({"eval", "labelled", "--data", "photos"}, 1,
+               "none of the network's 2 (cat and dog)");
   std::filesystem::create_directories(directory_ / "few/val");
   std::filesystem::rename(directory_ / "photos/val/ring", directory_ / "few/val/ring");
   expect_error({"eval", "m", "--data", "few"}, 1,
