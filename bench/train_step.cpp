@@ -11,10 +11,10 @@
 #include "base/text.h"
 #include "model/initial_weights.h"
 #include "report/table.h"
-#include "train/device.h"
-#include "train/network_weights.h"
-#include "train/precision.h"
-#include "train/training_step.h"
+#include "train/classify/training_step.h"
+#include "train/torch/device.h"
+#include "train/torch/network_weights.h"
+#include "train/torch/precision.h"
 
 namespace sact::train {
 namespace {

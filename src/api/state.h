@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 #include "model/result.h"
 #include "model/spec.h"
 #include "sact/sact.h"

@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "cli/image_loop.h"
 #include "cli/torch_plugin.h"
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 
 namespace sact::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/torch_plugin.h"
 #include "cli/training.h"
-#include "train/settings.h"
+#include "train/classify/settings.h"
 
 namespace sact::cli {
 namespace {

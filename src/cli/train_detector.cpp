@@ -7,7 +7,7 @@
 #include "cli/torch_plugin.h"
 #include "cli/training.h"
 #include "detect/coco_eval.h"
-#include "train/detection_settings.h"
+#include "train/detect/detection_settings.h"
 
 namespace sact::cli {
 namespace {

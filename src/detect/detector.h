@@ -8,8 +8,8 @@
 
 #include "detect/crop.h"
 #include "detect/detections.h"
-#include "engine/proposal_layers.h"
-#include "engine/session.h"
+#include "engine/cpu/proposal_layers.h"
+#include "engine/cpu/session.h"
 #include "io/image.h"
 
 namespace sact::detect {

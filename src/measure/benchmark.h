@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 
 namespace sact::measure {
 

@@ -3,11 +3,11 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "data/held_out.h"
-#include "train/detector_trainer.h"
-#include "train/device.h"
-#include "train/evaluation.h"
-#include "train/torch_runner.h"
-#include "train/trainer.h"
+#include "train/classify/evaluation.h"
+#include "train/classify/trainer.h"
+#include "train/detect/detector_trainer.h"
+#include "train/torch/device.h"
+#include "train/torch/torch_runner.h"
 
 namespace sact::train {
 namespace {

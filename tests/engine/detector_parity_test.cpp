@@ -3,8 +3,8 @@
 
 #include "detect/detector.h"
 #include "support/temporary.h"
-#include "train/detector.h"
 #include "train/random_network.h"
+#include "train/torch/detector.h"
 
 namespace sact::detect {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "engine/proposal_layers.h"
+#include "engine/cpu/proposal_layers.h"
 #include "engine/slow_network.h"
 #include "model/detection.h"
 

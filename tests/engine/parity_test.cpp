@@ -1,11 +1,11 @@
 // The engine against LibTorch on random networks of every kind.
 #include <gtest/gtest.h>
 
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 #include "support/temporary.h"
-#include "train/network_weights.h"
 #include "train/random_network.h"
-#include "train/torch_runner.h"
+#include "train/torch/network_weights.h"
+#include "train/torch/torch_runner.h"
 
 namespace sact::engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 #include "support/random_model.h"
 
 namespace sact::engine::test {

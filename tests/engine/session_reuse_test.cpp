@@ -1,6 +1,6 @@
 // What a session promises by itself, without LibTorch to compare with: results do not depend on
 // what ran before, on what else is in the batch, or on the number of threads.
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

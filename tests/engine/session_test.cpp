@@ -1,6 +1,6 @@
 // Sessions: that they share plans, keep nothing of one run for the next, and treat batches as
 // images.
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 
 #include <gtest/gtest.h>
 

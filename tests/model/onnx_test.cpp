@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/random.h"
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 #include "model/initial_weights.h"
 #include "model/model_file.h"
 #include "model/onnx_graph.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "detect/detector.h"
-#include "engine/session.h"
+#include "engine/cpu/session.h"
 #include "model/detection.h"
 #include "model/flops.h"
 #include "model/preprocess.h"

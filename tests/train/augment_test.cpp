@@ -1,5 +1,5 @@
 // Augmentation: crops, flips and colours, against direct computation.
-#include "train/augment.h"
+#include "train/classify/augment.h"
 
 #include <gtest/gtest.h>
 

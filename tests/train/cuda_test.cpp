@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "train/precision.h"
+#include "train/classify/training_step.h"
 #include "train/random_network.h"
-#include "train/training_step.h"
+#include "train/torch/precision.h"
 
 namespace sact::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/detector.h"
+#include "train/torch/detector.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include "detect/examples.h"
 #include "model/detection.h"
 #include "support/random_model.h"
-#include "train/crop_torch.h"
-#include "train/detection_loss.h"
-#include "train/example_feeder.h"
+#include "train/detect/detection_loss.h"
+#include "train/detect/example_feeder.h"
 #include "train/random_network.h"
+#include "train/torch/crop_torch.h"
 
 namespace sact::train {
 namespace {

@@ -1,6 +1,6 @@
 // Training runs of detectors: stopping, resuming to the last bit, starting from classifiers, and
 // mistakes.
-#include "train/detector_trainer.h"
+#include "train/detect/detector_trainer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The differentiable halting rule against the rule itself, the closed form of its gradient, and
 // finite differences.
-#include "train/halting_torch.h"
+#include "train/torch/halting_torch.h"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 #include "model/preprocess.h"
 #include "model/result.h"
 #include "support/temporary.h"
-#include "train/torch_runner.h"
-#include "train/trainer.h"
+#include "train/classify/trainer.h"
+#include "train/torch/torch_runner.h"
 
 namespace sact::train {
 namespace {

@@ -1,5 +1,5 @@
 // The LibTorch network: properties of the specification that must hold for any weights.
-#include "train/network.h"
+#include "train/torch/network.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Weights between networks and model files.
-#include "train/network_weights.h"
+#include "train/torch/network_weights.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "support/temporary.h"
 #include "train/random_network.h"
-#include "train/torch_runner.h"
+#include "train/torch/torch_runner.h"
 
 namespace sact::train {
 namespace {

@@ -1,6 +1,6 @@
 // Several processes: what the environment says, gradients, whole runs, and leaving blocks early.
 // processes_worker.cpp is what they run.
-#include "train/processes.h"
+#include "train/torch/processes.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 #include "report/csv.h"
 #include "support/errors.h"
 #include "support/program.h"
-#include "train/evaluation.h"
+#include "train/classify/evaluation.h"
+#include "train/classify/trainer.h"
 #include "train/processes_job.h"
-#include "train/trainer.h"
 
 namespace sact::train {
 namespace {

@@ -3,9 +3,9 @@
 #include <fstream>
 
 #include "base/log.h"
-#include "train/processes.h"
+#include "train/classify/trainer.h"
 #include "train/processes_job.h"
-#include "train/trainer.h"
+#include "train/torch/processes.h"
 
 namespace sact::train {
 namespace {

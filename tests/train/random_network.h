@@ -2,9 +2,9 @@
 #pragma once
 
 #include "support/random_model.h"
-#include "train/libtorch.h"
-#include "train/network_weights.h"
-#include "train/torch_runner.h"
+#include "train/torch/libtorch.h"
+#include "train/torch/network_weights.h"
+#include "train/torch/torch_runner.h"
 
 namespace sact::test {
 

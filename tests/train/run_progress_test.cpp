@@ -1,9 +1,9 @@
 // Time left of a run, lines for logs, and what a run says of itself.
-#include "train/run_progress.h"
+#include "train/loop/run_progress.h"
 
 #include <gtest/gtest.h>
 
-#include "train/banner.h"
+#include "train/loop/banner.h"
 
 namespace sact::train {
 namespace {

@@ -1,5 +1,5 @@
 // Settings of training: text, JSON, differences.
-#include "train/settings.h"
+#include "train/classify/settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // The optimizer and the learning rate.
-#include "train/sgd.h"
+#include "train/loop/sgd.h"
 
 #include <gtest/gtest.h>
 
-#include "train/schedule.h"
+#include "train/loop/schedule.h"
 
 namespace sact::train {
 namespace {

@@ -1,14 +1,14 @@
 // What a network takes over from the model that its training starts from.
-#include "train/start_weights.h"
+#include "train/loop/start_weights.h"
 
 #include <gtest/gtest.h>
 
 #include "support/errors.h"
 #include "support/random_model.h"
 #include "support/temporary.h"
-#include "train/detector.h"
-#include "train/network_weights.h"
-#include "train/trainer.h"
+#include "train/classify/trainer.h"
+#include "train/torch/detector.h"
+#include "train/torch/network_weights.h"
 
 namespace sact::train {
 namespace {

@@ -4,8 +4,8 @@
 #include "base/random.h"
 #include "io/resize.h"
 #include "model/preprocess.h"
-#include "train/augment.h"
-#include "train/libtorch.h"
+#include "train/classify/augment.h"
+#include "train/torch/libtorch.h"
 
 namespace sact::train {
 namespace {

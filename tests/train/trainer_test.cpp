@@ -1,6 +1,6 @@
 // Training runs: learning, stopping, resuming to the last bit, and mistakes.
-#include "train/trainer.h"
-#include "train/start_weights.h"
+#include "train/classify/trainer.h"
+#include "train/loop/start_weights.h"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@
 #include "support/errors.h"
 #include "support/protobuf.h"
 #include "support/temporary.h"
-#include "train/network_weights.h"
-#include "train/start_weights.h"
+#include "train/loop/start_weights.h"
+#include "train/torch/network_weights.h"
 
 namespace sact::train {
 namespace {

@@ -1,0 +1,96 @@
+#include "engine/cpu/layer_team.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace sact::engine {
+
+LayerTeam::LayerTeam(std::shared_ptr<ThreadTeam> team, const kernels::Table& table,
+                     kernels::DataType type)
+    : team_(std::move(team)),
+      table_(table),
+      type_(type),
+      profiling_(log_level() >= LogLevel::kVerbose) {}
+
+void LayerTeam::start_profile(int layers) {
+  if (profiling_) profile_.assign(size_t(layers), {});
+}
+
+LayerTeam::Share LayerTeam::share_of(int count, int thread) const {
+  const int64_t parts = team_->size();
+  return {int(count * int64_t(thread) / parts), int(count * int64_t(thread + 1) / parts)};
+}
+
+int LayerTeam::chunk_rows(int row_bytes) const {
+  constexpr int kCacheBytes = 448 << 10, kMost = 252;
+  return std::clamp(kCacheBytes / row_bytes, 4 * table_.tile_rows, kMost);
+}
+
+Split LayerTeam::split_of(int rows, const Layer& layer) const {
+  // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
+  // them for.
+  constexpr int kLeastTiles = 4;
+  const int threads = team_->size();
+  const int most = std::max(rows / (kLeastTiles * table_.tile_rows), 1);
+  if (threads <= most) return {threads, 1, threads == 1 ? "one thread" : "many rows"};
+  for (int columns = 2; columns <= std::min(threads, layer.weights.panels()); ++columns) {
+    if (threads % columns == 0 && threads / columns <= most) {
+      return {threads / columns, columns, "few rows"};
+    }
+  }
+  return {threads, 1, "few rows, but few columns too"};
+}
+
+kernels::RowProduct LayerTeam::product_of(const Layer& layer) {
+  kernels::RowProduct call;
+  call.taps = layer.weights.taps;
+  call.depth = layer.weights.depth;
+  call.weights = layer.weights.data;
+  call.bias = layer.bias.data();
+  call.last_panel = layer.weights.panels();
+  call.columns = layer.weights.columns;
+  return call;
+}
+
+const void* LayerTeam::first_weights(int thread, const Layer& layer, Split split) {
+  const int64_t panels = layer.weights.panels(), part = thread % split.column_parts;
+  return layer.weights.panel(int(panels * part / split.column_parts));
+}
+
+void LayerTeam::note(int thread, int layer, int64_t rows, Split split, kernels::TapChoice taps) {
+  if (!profiling_ || thread != 0) return;
+  LayerProfile& profile = profile_[size_t(layer)];
+  profile.rows += rows;
+  profile.split = split;
+  profile.taps = taps;
+}
+
+void LayerTeam::multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call,
+                               bool to_f32) {
+  const Timer timer(*this, thread, layer.index);
+  const auto& functions = table_.functions(type_);
+  (to_f32 ? functions.product_to_f32 : functions.product)(call);
+}
+
+void LayerTeam::multiply(int thread, const Layer& layer, const kernels::RowProduct& call,
+                         bool to_f32) {
+  const Split split = split_of(call.rows, layer);
+  if (profiling_) {
+    note(thread, layer.index, call.rows, split, kernels::tap_choice(call, type_));
+  }
+  const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
+  const int64_t rows = call.rows, panels = call.last_panel;
+  const int output_size = to_f32 ? 4 : operand_size();
+  kernels::RowProduct mine = call;
+  mine.first_panel = int(panels * column_part / split.column_parts);
+  mine.last_panel = int(panels * (column_part + 1) / split.column_parts);
+  const Share share{int(rows * row_part / split.row_parts),
+                    int(rows * (row_part + 1) / split.row_parts)};
+  for_each_chunk(share, chunk_rows(call.depth * operand_size()), [&](Share chunk) {
+    multiply_alone(thread, layer,
+                   rows_of(mine, chunk.first, chunk.last, operand_size(), output_size), to_f32);
+  });
+}
+
+}  // namespace sact::engine

@@ -1,0 +1,96 @@
+// Threads that run the layers of a network together: how they share rows and columns of a product,
+// and what every layer took.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "base/thread_team.h"
+#include "engine/cpu/plan.h"
+#include "engine/cpu/profile.h"
+#include "engine/cpu/row_calls.h"
+
+namespace sact::engine {
+
+class LayerTeam {
+ public:
+  /// From now on every run keeps a profile of its layers, [index of the layer]; it is on from the
+  /// start where verbose messages are shown.
+  void set_profiling(bool on) { profiling_ = on; }
+  const std::vector<LayerProfile>& profile() const { return profile_; }
+
+ protected:
+  LayerTeam(std::shared_ptr<ThreadTeam> team, const kernels::Table& table, kernels::DataType type);
+
+  /// Items [first, last) of a list.
+  struct Share {
+    int first = 0, last = 0;
+    int count() const { return last - first; }
+  };
+  Share share_of(int count, int thread) const;
+  /// Rows of so many bytes that stay in the second cache between two uses.
+  int chunk_rows(int row_bytes) const;
+  /// Calls work(part) for even parts of a share, of at most `most` rows.
+  template <typename Work>
+  static void for_each_chunk(Share share, int most, const Work& work);
+
+  int operand_size() const { return kernels::element_size(type_); }
+  int64_t operand_stride(int channels) const { return row_stride(channels, operand_size()); }
+
+  // Products. `thread` counts from 0.
+  static kernels::RowProduct product_of(const Layer& layer);
+  Split split_of(int rows, const Layer& layer) const;
+  /// What the calling thread will read first of a layer's weights.
+  static const void* first_weights(int thread, const Layer& layer, Split split);
+  /// The calling thread's part of a product.
+  void multiply(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
+  /// All of a product, on the calling thread.
+  void multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
+
+  // The profile.
+  bool profiling() const { return profiling_; }
+  void start_profile(int layers);
+  void note(int thread, int layer, int64_t rows, Split split, kernels::TapChoice taps);
+  class Timer;
+
+  const std::shared_ptr<ThreadTeam> team_;
+
+ private:
+  const kernels::Table& table_;
+  const kernels::DataType type_;
+  bool profiling_;
+  std::vector<LayerProfile> profile_;
+};
+
+/// Adds the time of a scope to the profile of a layer, on the first thread.
+class LayerTeam::Timer {
+ public:
+  Timer(LayerTeam& team, int thread, int layer)
+      : profile_(team.profiling_ && thread == 0 ? &team.profile_[size_t(layer)] : nullptr) {
+    if (profile_) start_ = Clock::now();
+  }
+  ~Timer() {
+    if (profile_) {
+      profile_->seconds += std::chrono::duration<double>(Clock::now() - start_).count();
+    }
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  LayerProfile* profile_;
+  Clock::time_point start_;
+};
+
+template <typename Work>
+void LayerTeam::for_each_chunk(Share share, int most, const Work& work) {
+  const int chunks = (share.count() + most - 1) / most;
+  for (int c = 0; c < chunks; ++c) {
+    work(Share{share.first + int(int64_t(share.count()) * c / chunks),
+               share.first + int(int64_t(share.count()) * (c + 1) / chunks)});
+  }
+}
+
+}  // namespace sact::engine

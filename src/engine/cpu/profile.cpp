@@ -1,0 +1,52 @@
+#include "engine/cpu/profile.h"
+
+#include <fmt/format.h>
+
+namespace sact::engine {
+
+std::string DescribedLayer::product() const {
+  return taps == 1 ? fmt::format("{} to {}", depth, columns)
+                   : fmt::format("{} x {} to {}", taps, depth, columns);
+}
+
+std::vector<DescribedLayer> described_layers(const Plan& plan,
+                                             const std::vector<LayerProfile>& profile) {
+  std::vector<DescribedLayer> layers;
+  auto add = [&](const Layer& layer) {
+    const kernels::PackedWeights& weights = layer.weights;
+    layers.push_back({layer.name, weights.taps, weights.depth, weights.columns, false,
+                      profile[size_t(layer.index)]});
+  };
+  auto add_score = [&](const Score& score) {
+    layers.push_back({score.name, score.taps ? kernels::kScoreTaps : 1, int(score.global.size()), 1,
+                      true, profile[size_t(score.index)]});
+  };
+  if (plan.stem) add(*plan.stem);
+  for (const auto& block : plan.blocks) {
+    for (const Unit& unit : block) {
+      if (unit.shortcut) add(*unit.shortcut);
+      add(unit.conv1);
+      add(unit.conv2);
+      if (unit.conv3) add(*unit.conv3);
+      if (unit.score) add_score(*unit.score);
+    }
+  }
+  if (plan.head) add(plan.head->layer);
+  return layers;
+}
+
+std::string line_of(const DescribedLayer& layer, const Plan& plan) {
+  const LayerProfile& profile = layer.profile;
+  if (profile.rows == 0) {
+    return fmt::format("{}: not run, all positions had halted", layer.name);
+  }
+  const kernels::DataType type = layer.score ? kernels::DataType::kFloat32 : plan.type;
+  const bool memory = profile.taps.order == kernels::TapOrder::kMemory;
+  return fmt::format(
+      "{}: {} rows, {}, {} {}, taps in {} ({}), threads {} x {} (rows x columns: {}), {:.3f} ms",
+      layer.name, profile.rows, layer.product(), plan.table.name, kernels::name_of(type),
+      memory ? "memory" : "registers", profile.taps.why, profile.split.row_parts,
+      profile.split.column_parts, profile.split.why, 1e3 * profile.seconds);
+}
+
+}  // namespace sact::engine

@@ -1,0 +1,271 @@
+#include "engine/cpu/session.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/flops.h"
+
+namespace sact::engine {
+
+Session::Session(std::shared_ptr<const Plan> plan, int threads)
+    : Session(std::move(plan), std::make_shared<ThreadTeam>(threads)) {}
+
+Session::Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team)
+    : LayerTeam(std::move(team), plan->table, plan->type),
+      plan_(std::move(plan)),
+      scratch_(size_t(team_->size())) {}
+
+int Session::group_size(Size size) const {
+  // The stream of block 1 is the largest; of more images than these it would be read from memory
+  // time and again, while weights are read but once more for every group.
+  constexpr int64_t kMostBytes = 4 << 20;
+  const ModelSpec& spec = plan_->spec;
+  const int64_t bytes = spec.block_size(0, size).positions() * spec.block_channels(0) * 4;
+  return int(std::max<int64_t>(1, kMostBytes / bytes));
+}
+
+int Session::groups_of(int count, Size size) const {
+  return (count + group_size(size) - 1) / group_size(size);
+}
+
+void Session::prepare(int count, Size size) {
+  constexpr size_t kMostKnown = 8;
+  if (geometry_ && geometry_->images == count && geometry_->image == size) return;
+  geometry_ = nullptr;
+  const auto known = std::find_if(geometries_.begin(), geometries_.end(), [&](const auto& g) {
+    return g->images == count && g->image == size;
+  });
+  if (known == geometries_.end()) {
+    expect_bytes(bytes_of_run(count, size), count, size);
+    auto made = std::make_unique<const Geometry>(plan_->spec, count, size);
+    if (geometries_.size() == kMostKnown) geometries_.erase(geometries_.begin());
+    geometries_.push_back(std::move(made));
+    new_geometry_ = true;
+  } else {
+    std::rotate(known, known + 1, geometries_.end());
+  }
+  geometry_ = geometries_.back().get();
+  try {
+    take_memory(needs_of(count, size));
+  } catch (...) {
+    geometry_ = nullptr;
+    throw;
+  }
+  std::memset(padded_, 0, size_t(geometry_->input.elements()) * size_t(operand_size()));
+  tile_scores_.clear();
+  if (plan_->spec.halting == Halting::kSact && plan_->spec.tile > 1) {
+    for (const Geometry::Block& block : geometry_->blocks) {
+      tile_scores_.emplace_back(block.grid.size.height, block.grid.size.width);
+    }
+  }
+}
+
+Session::Needs Session::needs_of(int count, Size size) const {
+  const ModelSpec& spec = plan_->spec;
+  Needs needs;
+  const int64_t first_rows = count * spec.block_size(0, size).positions();
+  needs.rows = first_rows;
+  if (plan_->stem) {
+    needs.stream = count * spec.stem_size(size).positions() * row_stride(spec.stem_channels(), 4);
+    needs.input = padded_images(spec, count, size).elements();
+  }
+  needs.images = count;
+  needs.outputs = int64_t(count) * spec.outputs();
+  int64_t before = first_rows + 1;
+  for (int b = 0; b < spec.blocks(); ++b) {
+    const int in = spec.block_input_channels(b), out = spec.block_channels(b);
+    const int width = spec.block_width(b);
+    // Operands have a row of zeros at their end.
+    const int64_t rows = count * spec.block_size(b, size).positions() + 1;
+    needs.rows = std::max(needs.rows, rows - 1);
+    needs.stream = std::max({needs.stream, before * row_stride(in, 4), rows * row_stride(out, 4)});
+    needs.operand = std::max({needs.operand, before * operand_stride(std::max(in, width)),
+                              rows * operand_stride(std::max(out, width))});
+    for (const int channels : {in, out}) {
+      needs.chunk = std::max(needs.chunk, chunk_rows(channels * 4) * row_stride(channels, 4));
+    }
+    needs.channels = std::max<int64_t>(needs.channels, std::max(in, out));
+    before = rows;
+  }
+  return needs;
+}
+
+Session::Needs Session::with_held(const Needs& now) const {
+  Needs needs;
+  needs.stream = std::max(now.stream, held_.stream);
+  needs.operand = std::max(now.operand, held_.operand);
+  needs.input = std::max(now.input, held_.input);
+  needs.rows = std::max(now.rows, held_.rows);
+  needs.chunk = std::max(now.chunk, held_.chunk);
+  needs.channels = std::max(now.channels, held_.channels);
+  needs.images = std::max(now.images, held_.images);
+  needs.outputs = std::max(now.outputs, held_.outputs);
+  return needs;
+}
+
+int64_t Session::arena_bytes(const Needs& needs) const {
+  const int64_t sums = needs.images * needs.channels;
+  const int64_t means = needs.images * operand_stride(int(needs.channels));
+  return 4 * (3 * needs.stream + needs.outputs) +
+         (3 * needs.operand + needs.input + means) * operand_size() +
+         needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
+         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 4 * needs.rows) +
+         (int64_t{1} << 20);
+}
+
+int64_t Session::bytes_of_run(int count, Size size) const {
+  const ModelSpec& spec = plan_->spec;
+  const int groups = groups_of(count, size);
+  const int together = (count + groups - 1) / groups;
+  const Needs needs = with_held(needs_of(together, size));
+  int64_t positions = 0;  // of all blocks of an image, which results tell of
+  for (int block = 0; block < spec.blocks(); ++block) {
+    positions += spec.block_size(block, size).positions();
+  }
+  int64_t results = positions * int64_t(sizeof(float) + sizeof(int32_t));
+  if (!plan_->head) {
+    const int last = spec.blocks() - 1;
+    results += spec.block_size(last, size).positions() * spec.block_channels(last) * 4;
+  }
+  return arena_bytes(needs) + ActiveRows::bytes(needs.rows) +
+         Geometry::list_bytes(spec, together, size) + count * results;
+}
+
+void Session::expect_bytes(int64_t bytes, int count, Size size) const {
+  const std::string what =
+      fmt::format("running {} of {}x{}", counted(count, "image"), size.height, size.width);
+  sact::expect_memory(uint64_t(bytes), what, arena_.bytes());
+}
+
+void Session::expect_memory(int count, Size size) const {
+  expect_bytes(bytes_needed(count, size), count, size);
+}
+
+int64_t Session::bytes_needed(int count, Size size) const {
+  return 4 * int64_t(count) * input_channels() * size.positions() + bytes_of_run(count, size);
+}
+
+void Session::take_memory(const Needs& now) {
+  const Needs needs = with_held(now);
+  if (needs == held_) return;
+  held_ = {};
+  arena_ = Arena(0);  // before more is taken
+  const int size = operand_size();
+  const int64_t sums = needs.images * needs.channels;
+  const int64_t means = needs.images * operand_stride(int(needs.channels));
+  Arena arena{size_t(arena_bytes(needs))};
+  for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(needs.stream);
+  for (void** part : {&preactivated_, &hidden_, &narrow_}) {
+    *part = arena.take<std::byte>(needs.operand * size);
+  }
+  padded_ = arena.take<std::byte>(needs.input * size);
+  states_ = arena.take<HaltingState>(needs.rows);
+  remainders_ = arena.take<float>(needs.rows);
+  scores_ = arena.take<float>(needs.rows);
+  tap_values_ = arena.take<float>((needs.rows + 1) * kernels::kScoreStride);
+  head_input_ = arena.take<std::byte>(means * size);
+  head_output_ = arena.take<float>(needs.outputs);
+  for (Scratch& scratch : scratch_) {
+    scratch.normalised = arena.take<float>(needs.chunk);
+    scratch.narrow = arena.take<float>(needs.chunk);
+    scratch.sums = arena.take<float>(needs.channels);
+    scratch.halted = arena.take<double>(sums);
+    scratch.active = arena.take<double>(sums);
+    scratch.global = arena.take<double>(needs.images);
+    scratch.halting = arena.take<int32_t>(needs.rows);
+  }
+  arena_ = std::move(arena);
+  rows_.reserve(int(needs.rows));
+  held_ = needs;
+}
+
+ImageResult Session::empty_result() const {
+  ImageResult result;
+  result.logits.resize(size_t(plan_->spec.outputs()));
+  for (size_t block = 0; block < geometry_->blocks.size(); ++block) {
+    const Grid& grid = geometry_->blocks[block].grid;
+    const int units = plan_->spec.units[block];
+    result.blocks.push_back({Map(grid.size.height, grid.size.width, float(units)),
+                             std::vector<int32_t>(size_t(grid.positions()), units)});
+  }
+  return result;
+}
+
+void Session::check_prescribed(int count, Size size) const {
+  if (prescribed_.empty()) return;
+  const ModelSpec& spec = plan_->spec;
+  SACT_ASSERT(prescribed_.size() == size_t(spec.blocks()));
+  for (int block = 0; block < spec.blocks(); ++block) {
+    SACT_ASSERT(int64_t(prescribed_[size_t(block)].size()) ==
+                count * spec.block_size(block, size).positions());
+  }
+}
+
+std::vector<ImageResult> Session::run(const std::vector<float>& input, int count, Size size) {
+  if (plan_->stem) validate_image_size(size);
+  const int64_t values = input_channels() * size.positions();  // of an image
+  SACT_ASSERT(count > 0 && values > 0 && int64_t(input.size()) == count * values);
+  check_prescribed(count, size);
+  start_profile(plan_->layers);
+  new_geometry_ = false;
+  std::vector<ImageResult> results(static_cast<size_t>(count));
+  const int groups = groups_of(count, size);
+  for (int group = 0; group < groups; ++group) {
+    const int first = int(int64_t(count) * group / groups);
+    const int last = int(int64_t(count) * (group + 1) / groups);
+    prepare(last - first, size);
+    first_image_ = first;
+    run_group(input.data() + first * values,
+              std::span(results).subspan(size_t(first), size_t(last - first)));
+  }
+  for (ImageResult& result : results) result.flops = result_flops(plan_->spec, size, result.blocks);
+  if (profiling() && new_geometry_) log_profile(count, size);
+  return results;
+}
+
+void Session::log_profile(int count, Size size) const {
+  if (log_level() < LogLevel::kVerbose) return;
+  log_verbose("{} of {}x{}, times of the first thread:", counted(count, "image"), size.height,
+              size.width);
+  for (const DescribedLayer& layer : described_layers(*plan_, profile())) {
+    log_verbose("{}", line_of(layer, *plan_));
+  }
+}
+
+void Session::run_group(const float* input, Results results) {
+  std::fill(results.begin(), results.end(), empty_result());
+  if (!plan_->head) {
+    const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
+    const size_t values = size_t(geometry_->blocks.back().grid.positions()) * size_t(channels);
+    for (ImageResult& result : results) result.features.resize(values);
+  }
+  team_->run(team_->size(), [&](int thread) { work(thread, input, results); });
+}
+
+void Session::work(int thread, const float* input, Results results) {
+  plan_->stem ? run_stem(thread, input) : enter_features(thread, input);
+  for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(thread, block, results);
+  plan_->head ? run_head(thread, results) : give_features(thread, results);
+}
+
+void Session::normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
+                        void* output) const {
+  const int channels = int(norm.scale.size());
+  kernels::RowNorm call;
+  call.count = count;
+  call.input = input;
+  call.input_stride = row_stride(channels, 4);
+  call.rows = rows;
+  call.scale = norm.scale.data();
+  call.shift = norm.shift.data();
+  call.output = output;
+  call.output_stride = operand_stride(channels);
+  call.channels = channels;
+  plan_->functions().norm(call);
+}
+
+}  // namespace sact::engine

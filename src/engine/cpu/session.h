@@ -1,0 +1,144 @@
+// Runs a plan on images. A session belongs to one thread of its user at a time; any number of
+// sessions may share a plan.
+//
+// All threads of a session go through the whole network side by side. Each computes its share of a
+// layer's rows (or columns, where rows are few), and they meet where one needs what another made.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cpu/layer_team.h"
+#include "engine/cpu/plan.h"
+#include "engine/geometry.h"
+#include "halting/halting.h"
+#include "model/runner.h"
+
+namespace sact::engine {
+
+class Session : public Runner, private LayerTeam {
+ public:
+  Session(std::shared_ptr<const Plan> plan, int threads);
+  /// Sessions that run one after the other can share their threads.
+  Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team);
+
+  /// A network without a stem takes features instead of planes, [H, W, channels] for each image.
+  std::vector<ImageResult> run(const std::vector<float>& input, int count, Size size) override;
+  void expect_memory(int count, Size size) const override;
+  /// What that asks for.
+  int64_t bytes_needed(int count, Size size) const;
+
+  /// For measuring: from now on positions get these numbers of units, [block][row of the batch],
+  /// whatever their scores say; the scores are worked out all the same. Empty: no more.
+  void prescribe_units(std::vector<std::vector<int32_t>> units) { prescribed_ = std::move(units); }
+
+  /// Verbose messages tell the profile of the first run on images of a size.
+  using LayerTeam::profile;
+  using LayerTeam::set_profiling;
+
+  const Plan& plan() const { return *plan_; }
+
+ private:
+  /// What the buffers of a run must hold, in elements.
+  struct Needs {
+    int64_t stream = 0, operand = 0, input = 0, rows = 0, chunk = 0, channels = 0, images = 0;
+    int64_t outputs = 0;
+    bool operator==(const Needs&) const = default;
+  };
+
+  /// Numbers that enter for each position of an image.
+  int input_channels() const { return plan_->stem ? 3 : plan_->spec.stem_channels(); }
+  /// Images that are run at a time.
+  int group_size(Size size) const;
+  int groups_of(int count, Size size) const;
+  void prepare(int count, Size size);
+  Needs needs_of(int count, Size size) const;
+  /// Those of a run, and of those before that the memory is kept for.
+  Needs with_held(const Needs& needs) const;
+  /// What take_memory() takes for them.
+  int64_t arena_bytes(const Needs& needs) const;
+  void take_memory(const Needs& needs);
+  /// All that a run takes beside its input.
+  int64_t bytes_of_run(int count, Size size) const;
+  void expect_bytes(int64_t bytes, int count, Size size) const;
+  ImageResult empty_result() const;
+  void check_prescribed(int count, Size size) const;
+  void run_group(const float* input, std::span<ImageResult> results);
+
+  // What every thread does; `thread` counts from 0.
+  using Results = std::span<ImageResult>;
+  void work(int thread, const float* input, Results results);
+  void run_stem(int thread, const float* planes);
+  void fill_padded(int thread, const float* planes);
+  void enter_features(int thread, const float* features);
+  void run_block(int thread, int block, Results results);
+  void enter_block(int thread, int block);
+  void run_first_bottleneck(int thread, int block);
+  void run_first_basic(int thread, int block);
+  void run_bottleneck(int thread, int block, int number);
+  void run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1, Split split);
+  void run_conv2_and_conv3(int thread, int block, const Unit& unit, kernels::RowProduct conv2,
+                           kernels::RowProduct conv3, Split split);
+  void run_basic(int thread, int block, int number);
+  void run_head(int thread, Results results);
+  void give_features(int thread, Results results) const;
+
+  // Halting: what positions add to scores, the rule, and the next active set.
+  void start_halting(int thread, int block);
+  void add_to_scores(int thread, int block, const Score& score, Share share);
+  void finish_scores(int thread, int block, const Score& score);
+  void average_scores(int block);
+  void halt(int thread, int block, int number, Results results);
+  void finish_position(int block, int32_t row, Results results);
+  /// Calls work(image, rows, count) for parts of a list, each of one image and a few hundred rows.
+  template <typename Work>
+  void for_each_image_part(const Grid& grid, int channels, const int32_t* rows, int count,
+                           const Work& work) const;
+
+  // Products.
+  kernels::RowProduct window_product(const Layer& layer, int block, const void* input,
+                                     const RowList& rows) const;
+  kernels::RowProduct shortcut_product(const Unit& unit, int block) const;
+  void normalise_centres(const Unit& unit, int block, Share rows, void* output) const;
+  /// Takes a product as the residual of a unit.
+  void set_residual(kernels::RowProduct& call, int block, int number) const;
+  void log_profile(int count, Size size) const;
+
+  void normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
+                 void* output) const;
+
+  std::shared_ptr<const Plan> plan_;
+  const Geometry* geometry_ = nullptr;                       // of the run under way
+  std::vector<std::unique_ptr<const Geometry>> geometries_;  // the latest, the newest last
+  std::vector<std::vector<int32_t>> prescribed_;
+  int first_image_ = 0;        // of the group, in the batch
+  bool new_geometry_ = false;  // was met in the run under way
+
+  Arena arena_{0};
+  Needs held_;
+  // Activations, [rows, channels]. Those of operands (void) have a row of zeros after the last.
+  float *stream_ = nullptr, *next_stream_ = nullptr;
+  float* mean_ = nullptr;  // the halting distribution's mean of a block's states: its output
+  void *padded_ = nullptr, *preactivated_ = nullptr, *hidden_ = nullptr, *narrow_ = nullptr;
+  // Halting, [rows].
+  ActiveRows rows_;
+  HaltingState* states_ = nullptr;
+  float *remainders_ = nullptr, *scores_ = nullptr;
+  float* tap_values_ = nullptr;   // [rows, kScoreStride], and a row of zeros
+  std::vector<Map> tile_scores_;  // of one image, for every block, where tiles are averaged
+  void* head_input_ = nullptr;    // [images, channels]: means over positions of the last block
+  float* head_output_ = nullptr;  // [images, outputs]
+
+  /// What one thread has for itself.
+  struct Scratch {
+    void *normalised = nullptr, *narrow = nullptr;  // [chunk, channels]
+    float* sums = nullptr;                          // [channels]
+    double *halted = nullptr, *active = nullptr;    // [images, channels]: sums over positions
+    double* global = nullptr;                       // [images]: its part of the global scores
+    int32_t* halting = nullptr;                     // [rows]: those that halt after this unit
+  };
+  std::vector<Scratch> scratch_;
+};
+
+}  // namespace sact::engine

@@ -1,0 +1,130 @@
+// What enters and leaves a network as a session runs it: stem and head, or features.
+#include <algorithm>
+
+#include "engine/cpu/session.h"
+
+namespace sact::engine {
+namespace {
+
+/// One line of planes becomes pixels.
+template <typename T>
+void interleave(const float* line, int64_t plane, int width, T* pixels) {
+  for (int x = 0; x < width; ++x) {
+    for (int c = 0; c < 3; ++c) store_operand(line[c * plane + x], pixels + 3 * x + c);
+  }
+}
+
+}  // namespace
+
+void Session::fill_padded(int thread, const float* planes) {
+  const PaddedImages& input = geometry_->input;
+  const int height = input.size.height, width = input.size.width;
+  const int64_t plane = int64_t(height) * width;
+  const Share lines = share_of(input.images * height, thread);
+  for (int line = lines.first; line < lines.last; ++line) {
+    const int image = line / height, y = line % height;
+    const float* from = planes + image * 3 * plane + int64_t(y) * width;
+    void* to = offset(padded_, input.offset(image, y, 0), operand_size());
+    if (plan_->type == kernels::DataType::kFloat32) {
+      interleave(from, plane, width, static_cast<float*>(to));
+    } else {
+      interleave(from, plane, width, static_cast<uint16_t*>(to));
+    }
+  }
+}
+
+void Session::run_stem(int thread, const float* planes) {
+  const Geometry& g = *geometry_;
+  const int channels = plan_->spec.stem_channels();
+  const int64_t stride = row_stride(channels, 4);
+  fill_padded(thread, planes);  // its border is zero already
+  team_->meet();
+  const bool pooled = !g.pool_rows.empty();
+  kernels::RowProduct call = product_of(*plan_->stem);
+  call.rows = g.stem.rows();
+  call.input = padded_;
+  call.input_stride = 1;
+  call.input_rows = g.stem_taps.data();
+  call.output = pooled ? next_stream_ : stream_;
+  call.output_stride = stride;
+  multiply(thread, *plan_->stem, call, true);
+  team_->meet();
+  if (!pooled) return;
+  const Share share = share_of(g.first.rows(), thread);
+  plan_->table.maximum({share.count(), next_stream_, stride, g.pool_rows.data() + share.first * 9L,
+                        g.stem.zero_row(), channels, stream_ + share.first * stride, stride});
+  team_->meet();
+}
+
+/// Without a stem: features become the stream as they are.
+void Session::enter_features(int thread, const float* features) {
+  const int channels = input_channels();
+  const int64_t stride = row_stride(channels, 4);
+  const Share share = share_of(geometry_->first.rows(), thread);
+  for (int64_t row = share.first; row < share.last; ++row) {
+    std::copy_n(features + row * channels, channels, stream_ + row * stride);
+  }
+  team_->meet();
+}
+
+void Session::run_head(int thread, Results results) {
+  const Head& head = *plan_->head;
+  const Grid& grid = geometry_->blocks.back().grid;
+  const int channels = head.layer.weights.depth, outputs = head.layer.weights.columns;
+  // Images are shared out; each is normalised in chunks and added up.
+  Scratch& scratch = scratch_[size_t(thread)];
+  const Share images = share_of(grid.images, thread);
+  const int64_t stride = row_stride(channels, 4);
+  for (int image = images.first; image < images.last; ++image) {
+    double* sums = scratch.active;
+    std::fill_n(sums, channels, 0.0);
+    for_each_chunk({0, grid.positions()}, chunk_rows(channels * 4), [&](Share chunk) {
+      const float* rows = stream_ + (int64_t(image) * grid.positions() + chunk.first) * stride;
+      plan_->table.f32.norm({chunk.count(), rows, stride, nullptr, head.norm.scale.data(),
+                             head.norm.shift.data(), scratch.normalised, stride, channels});
+      std::fill_n(scratch.sums, channels, 0.0f);
+      plan_->table.sum({chunk.count(), static_cast<float*>(scratch.normalised), stride, nullptr,
+                        channels, scratch.sums});
+      for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
+    });
+    for (int c = 0; c < channels; ++c) scratch.sums[c] = float(sums[c] / grid.positions());
+    store_operands(scratch.sums, channels, plan_->type,
+                   offset(head_input_, image * operand_stride(channels), operand_size()));
+  }
+  team_->meet();
+  const int64_t panels = head.layer.weights.panels();
+  const Timer timer(*this, thread, head.layer.index);
+  const Split split{1, team_->size(), "a row for each image"};
+  note(thread, head.layer.index, grid.images, split, kernels::kOneTap);
+  kernels::RowProduct call = product_of(head.layer);
+  call.rows = grid.images;
+  call.input = head_input_;
+  call.input_stride = operand_stride(channels);
+  call.first_panel = int(panels * thread / team_->size());
+  call.last_panel = int(panels * (thread + 1) / team_->size());
+  call.output = head_output_;
+  call.output_stride = outputs;
+  plan_->functions().product_to_f32(call);
+  const int first = std::min(call.first_panel * plan_->table.panel_columns, outputs);
+  const int last = std::min(call.last_panel * plan_->table.panel_columns, outputs);
+  for (int image = 0; image < grid.images; ++image) {
+    std::copy_n(head_output_ + int64_t(image) * outputs + first, last - first,
+                results[size_t(image)].logits.data() + first);
+  }
+}
+
+/// Without a head: the last block's output is what the network gives.
+void Session::give_features(int thread, Results results) const {
+  const Grid& grid = geometry_->blocks.back().grid;
+  const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
+  const int64_t stride = row_stride(channels, 4);
+  const Share share = share_of(grid.rows(), thread);
+  for (int32_t row = share.first; row < share.last; ++row) {
+    const int image = grid.image_of(row);
+    const int64_t position = row - image * grid.positions();
+    std::copy_n(stream_ + row * stride, channels,
+                results[size_t(image)].features.data() + position * channels);
+  }
+}
+
+}  // namespace sact::engine

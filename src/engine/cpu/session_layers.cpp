@@ -1,0 +1,313 @@
+// The layers of blocks as a session runs them.
+#include "engine/cpu/session.h"
+
+namespace sact::engine {
+
+/// From here on `stream_` is the block's and `next_stream_` what entered it; every position is
+/// active. The threads have left the layers before.
+void Session::enter_block(int thread, int block) {
+  if (thread == 0) {
+    std::swap(stream_, next_stream_);
+    rows_.start(geometry_->blocks[size_t(block)].grid);
+  }
+  team_->meet();
+  if (plan_->spec.adaptive()) start_halting(thread, block);
+}
+
+/// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
+/// a convolution.
+void Session::run_first_bottleneck(int thread, int block) {
+  const Unit& unit = plan_->blocks[size_t(block)][0];
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
+  const int width = plan_->spec.block_width(block);
+  if (thread == 0) {
+    clear_row(hidden_, b.before.zero_row(), operand_stride(width), operand_size());
+  }
+  kernels::RowProduct conv1 = product_of(unit.conv1);
+  conv1.rows = b.before.rows();
+  conv1.input_stride = operand_stride(unit.conv1.weights.depth);
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.relu = true;
+  run_conv1(thread, unit, conv1, split_of(conv1.rows, unit.conv1));
+  team_->meet();
+
+  enter_block(thread, block);
+  kernels::RowProduct conv2 = product_of(unit.conv2);
+  conv2.rows = b.grid.rows();
+  conv2.input = hidden_;
+  conv2.input_stride = operand_stride(width);
+  conv2.input_rows = b.entry.data();
+  conv2.list = rows_.active().data();
+  conv2.zero_row = b.before.zero_row();
+  conv2.output_stride = operand_stride(width);
+  conv2.relu = true;
+  kernels::RowProduct conv3 = product_of(*unit.conv3);
+  conv3.rows = conv2.rows;
+  conv3.input_stride = operand_stride(width);
+  conv3.output = stream_;
+  conv3.output_stride = row_stride(plan_->spec.block_channels(block), 4);
+  conv3.output_rows = rows_.active().data();
+  conv3.add = true;  // to the shortcut
+  run_conv2_and_conv3(thread, block, unit, conv2, conv3, split_of(conv2.rows, unit.conv2));
+  team_->meet();
+  // From now on it has the rows of this grid. Where no unit follows, others may be in the next
+  // block.
+  if (thread == 0 && plan_->blocks[size_t(block)].size() > 1) {
+    clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
+  }
+}
+
+/// The same with two 3x3 convolutions.
+void Session::run_first_basic(int thread, int block) {
+  const ModelSpec& spec = plan_->spec;
+  const Unit& unit = plan_->blocks[size_t(block)][0];
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
+  const int in = spec.block_input_channels(block), width = spec.block_width(block);
+  const Share share = share_of(b.before.rows(), thread);
+  normalise(unit.norm1, stream_ + share.first * row_stride(in, 4), nullptr, share.count(),
+            offset(preactivated_, share.first * operand_stride(in), operand_size()));
+  if (thread == 0) {
+    clear_row(preactivated_, b.before.zero_row(), operand_stride(in), operand_size());
+    clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
+  }
+  team_->meet();
+
+  enter_block(thread, block);
+  kernels::RowProduct shortcut = shortcut_product(unit, block);
+  shortcut.input = preactivated_;
+  shortcut.list = b.entry_centres.data();
+  multiply(thread, *unit.shortcut, shortcut, true);
+
+  kernels::RowProduct conv1 = product_of(unit.conv1);
+  conv1.rows = b.grid.rows();
+  conv1.input = preactivated_;
+  conv1.input_stride = operand_stride(in);
+  conv1.input_rows = b.entry.data();
+  conv1.zero_row = b.before.zero_row();
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.relu = true;
+  multiply(thread, unit.conv1, conv1, false);
+  team_->meet();
+
+  kernels::RowProduct conv2 = product_of(unit.conv2);
+  conv2.rows = b.grid.rows();
+  conv2.input = hidden_;
+  conv2.input_stride = operand_stride(width);
+  conv2.input_rows = b.neighbours.data();
+  conv2.zero_row = b.grid.zero_row();
+  conv2.output = stream_;
+  conv2.output_stride = shortcut.output_stride;
+  conv2.add = true;
+  multiply(thread, unit.conv2, conv2, true);
+  team_->meet();
+  if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
+}
+
+void Session::set_residual(kernels::RowProduct& call, int block, int number) const {
+  const RowList& active = rows_.active();
+  call.output = stream_;
+  call.output_stride = row_stride(plan_->spec.block_channels(block), 4);
+  call.output_rows = active.data();
+  call.add = true;
+  if (!plan_->spec.adaptive()) return;
+  call.mean = mean_;
+  call.remainders = remainders_;
+  call.first_residual = number == 1;
+  call.keep_output = number + 1 == plan_->spec.units[size_t(block)];
+}
+
+/// A 3x3 convolution inside of a block, for a list of positions.
+kernels::RowProduct Session::window_product(const Layer& layer, int block, const void* input,
+                                            const RowList& rows) const {
+  const Geometry::Block& b = geometry_->blocks[size_t(block)];
+  kernels::RowProduct call = product_of(layer);
+  call.rows = int(rows.size());
+  call.input = input;
+  call.input_stride = operand_stride(layer.weights.depth);
+  call.input_rows = b.neighbours.data();
+  call.list = rows.data();
+  call.zero_row = b.grid.zero_row();
+  return call;
+}
+
+/// A later bottleneck unit, where the active set says. Where rows are enough for all threads, each
+/// takes its rows through conv2, conv3 and their scores in chunks that stay in its cache.
+void Session::run_bottleneck(int thread, int block, int number) {
+  const auto& units = plan_->blocks[size_t(block)];
+  const Unit& unit = units[size_t(number)];
+  const Unit* next = size_t(number) + 1 < units.size() ? &units[size_t(number) + 1] : nullptr;
+  const int width = plan_->spec.block_width(block);
+  const RowList &active = rows_.active(), &dilated = rows_.dilated();
+  const Split split1 = split_of(int(dilated.size()), unit.conv1);
+  const Split split2 = split_of(int(active.size()), unit.conv2);
+
+  kernels::RowProduct conv1 = product_of(unit.conv1);
+  conv1.rows = int(dilated.size());
+  conv1.input_stride = operand_stride(unit.conv1.weights.depth);
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.output_rows = dilated.data();
+  conv1.relu = true;
+  conv1.next_weights = first_weights(thread, unit.conv2, split2);
+  run_conv1(thread, unit, conv1, split1);
+  team_->meet();
+
+  kernels::RowProduct conv2 = window_product(unit.conv2, block, hidden_, active);
+  conv2.output_stride = operand_stride(width);
+  conv2.relu = true;
+  conv2.next_weights = first_weights(thread, *unit.conv3, split2);
+  kernels::RowProduct conv3 = product_of(*unit.conv3);
+  conv3.rows = conv2.rows;
+  conv3.input_stride = operand_stride(width);
+  set_residual(conv3, block, number);
+  if (next) conv3.next_weights = first_weights(thread, next->conv1, split1);
+  run_conv2_and_conv3(thread, block, unit, conv2, conv3, split2);
+}
+
+/// The norm and the first convolution of a bottleneck unit, for the rows that `conv1` writes.
+void Session::run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1, Split split) {
+  const int channels = unit.conv1.weights.depth;
+  const int32_t* rows = conv1.output_rows;  // null: all
+  const auto normalise_part = [&](Share part, void* to) {
+    normalise(unit.norm1, rows ? stream_ : stream_ + part.first * row_stride(channels, 4),
+              rows ? rows + part.first : nullptr, part.count(), to);
+  };
+  const Share share = share_of(conv1.rows, thread);
+  if (split.column_parts > 1) {  // each needs the rows of all
+    normalise_part(share, offset(preactivated_, share.first * conv1.input_stride, operand_size()));
+    team_->meet();
+    conv1.input = preactivated_;
+    multiply(thread, unit.conv1, conv1, false);
+    return;
+  }
+  note(thread, unit.conv1.index, conv1.rows, split, kernels::kOneTap);
+  for_each_chunk(share, chunk_rows(channels * 4), [&](Share chunk) {
+    {
+      const Timer timer(*this, thread, unit.conv1.index);
+      normalise_part(chunk, scratch_[size_t(thread)].normalised);
+    }
+    kernels::RowProduct call =
+        rows_of(conv1, chunk.first, chunk.last, operand_size(), operand_size());
+    call.input = scratch_[size_t(thread)].normalised;
+    multiply_alone(thread, unit.conv1, call, false);
+  });
+}
+
+/// What the first unit of a block is added to: a convolution of what entered the block, where its
+/// windows have their centres.
+kernels::RowProduct Session::shortcut_product(const Unit& unit, int block) const {
+  kernels::RowProduct call = product_of(*unit.shortcut);
+  call.rows = geometry_->blocks[size_t(block)].grid.rows();
+  call.input_stride = operand_stride(unit.shortcut->weights.depth);
+  call.output = stream_;
+  call.output_stride = row_stride(unit.shortcut->weights.columns, 4);
+  return call;
+}
+
+/// Its input, for some of the rows.
+void Session::normalise_centres(const Unit& unit, int block, Share rows, void* output) const {
+  const RowList& centres = geometry_->blocks[size_t(block)].entry_centres;
+  normalise(unit.norm1, next_stream_, centres.data() + rows.first, rows.count(), output);
+}
+
+/// The rest of a bottleneck unit, its shortcut if it has one, and what its rows add to the scores.
+void Session::run_conv2_and_conv3(int thread, int block, const Unit& unit,
+                                  kernels::RowProduct conv2, kernels::RowProduct conv3,
+                                  Split split) {
+  const Share share = share_of(conv2.rows, thread);
+  kernels::RowProduct shortcut;
+  if (unit.shortcut) shortcut = shortcut_product(unit, block);
+  if (split.column_parts > 1) {
+    if (unit.shortcut) {  // each needs the rows of all
+      normalise_centres(unit, block, share,
+                        offset(preactivated_, share.first * shortcut.input_stride, operand_size()));
+      team_->meet();
+      shortcut.input = preactivated_;
+      multiply(thread, *unit.shortcut, shortcut, true);
+    }
+    conv2.output = narrow_;
+    multiply(thread, unit.conv2, conv2, false);
+    team_->meet();
+    conv3.input = narrow_;
+    multiply(thread, *unit.conv3, conv3, true);
+    team_->meet();
+    if (unit.score) add_to_scores(thread, block, *unit.score, share);
+    return;
+  }
+  const Scratch& scratch = scratch_[size_t(thread)];
+  note(thread, unit.conv2.index, conv2.rows, split, kernels::tap_choice(conv2, plan_->type));
+  note(thread, unit.conv3->index, conv3.rows, split, kernels::kOneTap);
+  if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split, kernels::kOneTap);
+  conv2.output = scratch.narrow;
+  conv3.input = scratch.narrow;
+  for_each_chunk(share, chunk_rows(unit.conv3->weights.columns * 4), [&](Share chunk) {
+    kernels::RowProduct call2 = conv2, call3 = conv3;
+    call2.rows = call3.rows = chunk.count();
+    call2.list += chunk.first;
+    call3.output_rows += chunk.first;
+    multiply_alone(thread, unit.conv2, call2, false);
+    if (unit.shortcut) {
+      {
+        const Timer timer(*this, thread, unit.shortcut->index);
+        normalise_centres(unit, block, chunk, scratch.normalised);
+      }
+      kernels::RowProduct call = rows_of(shortcut, chunk.first, chunk.last, operand_size(), 4);
+      call.input = scratch.normalised;
+      multiply_alone(thread, *unit.shortcut, call, true);
+    }
+    multiply_alone(thread, *unit.conv3, call3, true);
+    if (unit.score) add_to_scores(thread, block, *unit.score, chunk);
+  });
+}
+
+/// A later unit of two 3x3 convolutions. The first reads neighbours of neighbours: their norms are
+/// taken everywhere.
+void Session::run_basic(int thread, int block, int number) {
+  const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
+  const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
+  const Share share = share_of(grid.rows(), thread);
+  normalise(unit.norm1, stream_ + share.first * row_stride(channels, 4), nullptr, share.count(),
+            offset(preactivated_, share.first * operand_stride(channels), operand_size()));
+  if (thread == 0) {
+    clear_row(preactivated_, grid.zero_row(), operand_stride(channels), operand_size());
+  }
+  team_->meet();
+  kernels::RowProduct conv1 = window_product(unit.conv1, block, preactivated_, rows_.dilated());
+  conv1.output = hidden_;
+  conv1.output_stride = operand_stride(width);
+  conv1.output_rows = rows_.dilated().data();
+  conv1.relu = true;
+  multiply(thread, unit.conv1, conv1, false);
+  team_->meet();
+  kernels::RowProduct conv2 = window_product(unit.conv2, block, hidden_, rows_.active());
+  set_residual(conv2, block, number);
+  multiply(thread, unit.conv2, conv2, true);
+  team_->meet();
+  if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
+}
+
+void Session::run_block(int thread, int block, Results results) {
+  const ModelSpec& spec = plan_->spec;
+  const auto& units = plan_->blocks[size_t(block)];
+  const int last = int(units.size()) - 1;
+  const bool adaptive = spec.adaptive(), bottleneck = spec.unit == UnitKind::kBottleneck;
+  bottleneck ? run_first_bottleneck(thread, block) : run_first_basic(thread, block);
+  if (adaptive) {
+    halt(thread, block, 0, results);
+    if (!units[0].score) team_->meet();
+  }
+  for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
+    bottleneck ? run_bottleneck(thread, block, number) : run_basic(thread, block, number);
+    if (adaptive) halt(thread, block, number, results);
+    if (!units[size_t(number)].score) team_->meet();
+  }
+  if (adaptive) {
+    if (thread == 0) std::swap(stream_, mean_);
+    team_->meet();
+  }
+}
+
+}  // namespace sact::engine

@@ -1,0 +1,164 @@
+#include "train/classify/evaluation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "data/order.h"
+#include "evaluation/tally.h"
+#include "train/classify/augment.h"
+#include "train/torch/device.h"
+#include "train/torch/network_weights.h"
+#include "train/torch/precision.h"
+#include "train/torch/torch_runner.h"
+
+namespace sact::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Adds the values of all processes.
+void add_up(Processes& processes, std::vector<double>& values) {
+  if (processes.alone()) return;
+  torch::Tensor sums = torch::tensor(values, torch::kFloat64).to(processes.device());
+  processes.sum(sums);
+  sums = sums.cpu();
+  std::copy_n(sums.data_ptr<double>(), values.size(), values.begin());
+}
+
+/// Runs a batch, and adds to `seconds` what the network took.
+std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
+                                   const EvaluateOptions& options, double& seconds) {
+  const ModelSpec& spec = network->spec();
+  Autocast autocast(options.bf16);
+  torch::Tensor images = evaluation_batch(batch.pixels, options.size, spec.input);
+  if (images.is_cuda()) {
+    images = images.contiguous(torch::MemoryFormat::ChannelsLast);
+    torch::cuda::synchronize();
+  }
+  const auto start = Clock::now();
+  std::vector<ImageResult> results = results_of(spec, network->forward(images), options.size);
+  seconds += seconds_since(start);
+  return results;
+}
+
+void note_answer(const ImageResult& result, int label, int64_t item, Answers& answers) {
+  const std::vector<float>& logits = result.logits;
+  if (!std::all_of(logits.begin(), logits.end(),
+                   [](float logit) { return std::isfinite(logit); })) {
+    return;
+  }
+  const double highest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - highest);
+  answers.classes[size_t(item)] = 1 + top_classes(logits, 1).front().index;
+  answers.entropy_sum += std::log(sum) + highest - logits[size_t(label)];
+  ++answers.images;
+}
+
+/// All get the answers of all: each item was seen by one process at most.
+void join(Processes& processes, Answers& answers) {
+  std::vector<double> sums = {answers.entropy_sum, answers.images};
+  add_up(processes, sums);
+  answers.entropy_sum = sums[0];
+  answers.images = sums[1];
+  add_up(processes, answers.classes);
+}
+
+/// In evaluation mode while it lives.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(Network network)
+      : network_(network), was_training_(network->is_training()) {
+    network_->eval();
+  }
+  ~EvaluationMode() { network_->train(was_training_); }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  Network network_;
+  bool was_training_;
+  torch::NoGradGuard no_grad_;
+};
+
+}  // namespace
+
+EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
+                     const EvaluateOptions& options) {
+  const EvaluationMode mode(network);
+  const auto start = Clock::now();
+  const data::Dataset& dataset = feeder.dataset();
+  const auto shard = data::evaluation_shard(data::epoch_order(dataset.size(), 0, 0, false),
+                                            processes.rank(), processes.size());
+  Progress progress("evaluating", int64_t(shard.size()), "images");
+  evaluation::Tally tally(network->spec().blocks());
+  std::vector<double> network_seconds = {0};
+  if (options.answers) *options.answers = {std::vector<double>(size_t(dataset.size())), 0, 0};
+  const auto pass = feeder.pass(shard, options.batch, 0, false);
+  DeviceBatch batch;
+  while (pass->next(batch)) {
+    if (options.interrupted && options.interrupted()) {
+      throw Interrupted("the evaluation was interrupted");
+    }
+    const auto results = run_batch(network, batch, options, network_seconds[0]);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const int label = dataset.label(batch.indices[i]);
+      tally.add(results[i], label);
+      if (options.answers) note_answer(results[i], label, batch.indices[i], *options.answers);
+      if (!options.on_image) continue;
+      options.on_image({dataset.item_name(batch.indices[i]), options.size, label, results[i]});
+    }
+    progress.advance(batch.count());
+  }
+  progress.finish();
+  feeder.corrupt().name_lost_classes(dataset);
+  add_up(processes, tally.sums());
+  add_up(processes, network_seconds);
+  if (options.answers) join(processes, *options.answers);
+  EvalOutcome outcome = tally.outcome(options.size, dataset.size());
+  outcome.seconds = seconds_since(start);
+  outcome.network_seconds = network_seconds[0] / processes.size();  // they work at the same time
+  return outcome;
+}
+
+std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
+                                          const evaluation::Request& request) {
+  const torch::Device asked = device_from_name(request.device);
+  Processes processes = request.alone ? Processes(asked) : Processes::from_environment(asked);
+  at::set_num_threads(processes.threads(request.threads));
+  use_full_precision();
+  const auto dataset = evaluation::open_data(request, file.spec());
+  Network network = load_network(file);
+  network->to(processes.device());
+  if (processes.device().is_cuda()) to_channels_last(*network);
+  std::vector<EvalOutcome> outcomes;
+  for (const Size& size : request.sizes) {
+    if (processes.device().is_cpu()) {
+      const int64_t batch = std::min<int64_t>(request.batch, dataset->size());
+      expect_forward_memory(file.spec(), int(batch), size);
+    }
+    // Images are decoded anew for every size, so that a result does not depend on the others.
+    FeederOptions feed;
+    feed.storage_size = evaluation::storage_size(*dataset, size, file.spec());
+    feed.workers = processes.threads(request.workers);
+    feed.device = processes.device();
+    feed.interrupted = request.interrupted;
+    Feeder feeder(*dataset, feed);
+    outcomes.push_back(evaluate(
+        network, feeder, processes,
+        {size, request.batch, request.bf16, request.interrupted,
+         [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); },
+         nullptr}));
+  }
+  if (!processes.first()) outcomes.clear();
+  return outcomes;
+}
+
+}  // namespace sact::train

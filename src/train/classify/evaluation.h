@@ -1,0 +1,40 @@
+// Evaluation with LibTorch, on any device and shared by several processes.
+#pragma once
+
+#include "evaluation/evaluate.h"
+#include "model/model_file.h"
+#include "train/classify/feeder.h"
+#include "train/torch/network.h"
+#include "train/torch/processes.h"
+
+namespace sact::train {
+
+/// What a network said of the images of a data set.
+struct Answers {
+  /// By item: 1 + the class with the highest score; 0 where there is no finite answer.
+  std::vector<double> classes;
+  double entropy_sum = 0, images = 0;  // cross-entropy over the images with a finite answer
+
+  double entropy() const { return entropy_sum / images; }
+};
+
+struct EvaluateOptions {
+  Size size;
+  int batch = 32;
+  bool bf16 = false;
+  std::function<bool()> interrupted = {};  // asked between batches
+  evaluation::OnImage on_image = {};
+  Answers* answers = nullptr;  // filled, in all processes alike, where wanted
+};
+
+/// Runs the network over every readable image. Several processes share the images, each of them
+/// taken by exactly one, and all get the whole outcome. They need not keep step: nothing is
+/// exchanged before each is through with its images.
+EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
+                     const EvaluateOptions& options);
+
+/// Answers `sact eval`; empty in all but the first of several processes.
+std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
+                                          const evaluation::Request& request);
+
+}  // namespace sact::train

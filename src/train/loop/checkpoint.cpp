@@ -1,0 +1,134 @@
+#include "train/loop/checkpoint.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace sact::train {
+namespace {
+
+using io::Json;
+
+constexpr const char* kKey = "sact_checkpoint";
+constexpr const char* kComplete = "complete";
+
+Json checkpoint_json(const io::SafetensorsFile& file) {
+  const auto found = file.metadata().find(kKey);
+  if (found == file.metadata().end())
+    fail("{}: is not a checkpoint of a training run", file.name());
+  const Json json = io::parse_json(found->second, file.name());
+  if (!json.is_object() || json.value("mark", "") != kComplete) {
+    fail("{}: is not a complete checkpoint", file.name());
+  }
+  return json;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, torch::Tensor>> run_tensors(const torch::nn::Module& network,
+                                                               const Sgd& sgd) {
+  std::vector<std::pair<std::string, torch::Tensor>> tensors;
+  for (auto& item : network.named_parameters())
+    tensors.emplace_back("model/" + item.key(), item.value());
+  for (auto& item : network.named_buffers()) {
+    if (item.value().is_floating_point()) tensors.emplace_back("model/" + item.key(), item.value());
+  }
+  for (auto& item : sgd.state()) tensors.emplace_back("momentum/" + item.key(), item.value());
+  return tensors;
+}
+
+std::string to_json(const Progression& p) {
+  return io::dump_json({{"epoch", p.epoch},
+                        {"position", p.position},
+                        {"step", p.step},
+                        {"best_accuracy", p.best_accuracy},
+                        {"workers", p.workers},
+                        {"loss_sum", p.loss_sum},
+                        {"entropy_sum", p.entropy_sum},
+                        {"ponder_sum", p.ponder_sum},
+                        {"correct", p.correct},
+                        {"images", p.images},
+                        {"seconds", p.seconds},
+                        {"most_units", p.most_units},
+                        {"losses", p.losses}});
+}
+
+Progression progression_from_json(const std::string& json, const std::string& name) {
+  try {
+    const Json p = Json::parse(json);
+    Progression progression;
+    progression.epoch = p.at("epoch");
+    progression.position = p.at("position");
+    progression.step = p.at("step");
+    progression.best_accuracy = p.at("best_accuracy");
+    progression.workers = p.value("workers", 1);
+    progression.loss_sum = p.at("loss_sum");
+    progression.entropy_sum = p.at("entropy_sum");
+    progression.ponder_sum = p.value("ponder_sum", 0.0);
+    progression.correct = p.at("correct");
+    progression.images = p.at("images");
+    progression.seconds = p.at("seconds");
+    progression.most_units = p.at("most_units").get<std::vector<double>>();
+    progression.losses = p.value("losses", std::vector<double>());
+    return progression;
+  } catch (const Json::exception&) {
+    fail("{}: its record of progress is damaged", name);
+  }
+}
+
+void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module& network,
+                     const ModelSpec& spec, const Sgd& sgd, const Progression& progression,
+                     const std::string& settings_json) {
+  std::vector<torch::Tensor> kept;
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [name, tensor] : run_tensors(network, sgd)) {
+    kept.push_back(tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous());
+    const torch::Tensor& host = kept.back();
+    tensors.push_back({name,
+                       {io::Dtype::kF32, host.sizes().vec(),
+                        std::as_bytes(std::span(host.data_ptr<float>(), size_t(host.numel())))}});
+  }
+  const Json json = {{"settings", Json::parse(settings_json)},
+                     {"spec", Json::parse(sact::to_json(spec))},
+                     {"progression", Json::parse(to_json(progression))},
+                     {"mark", kComplete}};
+  io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
+}
+
+Checkpoint::Checkpoint(const std::filesystem::path& path)
+    : file_(path), json_(checkpoint_json(file_)) {}
+
+std::string Checkpoint::settings_json() const {
+  const auto found = json_.find("settings");
+  if (found == json_.end()) fail("{}: has no settings", file_.name());
+  return io::dump_json(*found);
+}
+
+std::optional<ModelSpec> Checkpoint::spec() const {
+  const auto found = json_.find("spec");
+  if (found == json_.end()) return std::nullopt;
+  return spec_from_json(io::dump_json(*found), file_.name() + ": its spec");
+}
+
+Progression Checkpoint::progression() const {
+  const auto found = json_.find("progression");
+  return progression_from_json(found == json_.end() ? "" : found->dump(), file_.name());
+}
+
+void Checkpoint::load(const torch::nn::Module& network, Sgd& sgd) const {
+  torch::NoGradGuard no_grad;
+  for (auto& [name, tensor] : run_tensors(network, sgd)) {
+    const io::TensorView* view = file_.find(name);
+    if (!view || view->shape != tensor.sizes().vec()) {
+      fail("{}: does not fit this network: tensor '{}' of shape {} is {}", file_.name(), name,
+           io::shape_text(tensor.sizes().vec()),
+           view ? "there as " + io::shape_text(view->shape) : "missing");
+    }
+    const std::vector<float> values = io::float_values(*view, name);
+    torch::Tensor host = torch::empty(tensor.sizes(), torch::kFloat32);
+    std::memcpy(host.data_ptr<float>(), values.data(), values.size() * sizeof(float));
+    tensor.copy_(host);
+  }
+}
+
+}  // namespace sact::train

@@ -1,0 +1,64 @@
+// Checkpoints: everything a run needs to go on as if it had not been interrupted.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "model/spec.h"
+#include "train/loop/sgd.h"
+
+namespace sact::train {
+
+/// Where a run stands. All randomness is a function of seed, epoch and image, so these numbers are
+/// the whole state of the random generators too.
+struct Progression {
+  int64_t epoch = 0;     // the epoch that is under way
+  int64_t position = 0;  // images of it that are done
+  int64_t step = 0;      // steps since the start
+  double best_accuracy = -1;
+  int workers = 1;  // processes that train
+  // Sums over the epoch under way, for its line in the log.
+  double loss_sum = 0, entropy_sum = 0, ponder_sum = 0, correct = 0, images = 0, seconds = 0;
+  std::vector<double> most_units;  // of each block: largest N that any position has reached
+  std::vector<double> losses;      // parts of a detector's loss
+};
+
+std::string to_json(const Progression& progression);
+/// Throws sact::Error, naming the file, when a number is missing.
+Progression progression_from_json(const std::string& json, const std::string& name);
+
+/// All tensors of a run by name: weights, moving averages and momentum.
+std::vector<std::pair<std::string, torch::Tensor>> run_tensors(const torch::nn::Module& network,
+                                                               const Sgd& sgd);
+
+/// Weights, momentum, progression, settings and the network's spec in one safetensors file, which
+/// appears whole or not at all and carries a mark of completeness.
+void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module& network,
+                     const ModelSpec& spec, const Sgd& sgd, const Progression& progression,
+                     const std::string& settings_json);
+
+/// A checkpoint that is there. All members throw sact::Error, naming the file, when what they read
+/// is damaged.
+class Checkpoint {
+ public:
+  explicit Checkpoint(const std::filesystem::path& path);
+
+  /// Of the run, as JSON.
+  std::string settings_json() const;
+  /// Of its network; nothing in files of early versions, which did not store it.
+  std::optional<ModelSpec> spec() const;
+  Progression progression() const;
+  /// Puts weights and momentum in place; they must be those of such a network.
+  void load(const torch::nn::Module& network, Sgd& sgd) const;
+
+ private:
+  io::SafetensorsFile file_;
+  io::Json json_;
+};
+
+}  // namespace sact::train

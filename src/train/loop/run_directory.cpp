@@ -1,0 +1,247 @@
+#include "train/loop/run_directory.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "io/json.h"
+
+namespace sact::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  const auto bytes = read_file(path, 64 << 20);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+constexpr size_t kEpochsShown = 3;  // samples in the summary
+
+std::string samples_file(int64_t epoch) {
+  return fmt::format("samples/epoch-{:04}.png", epoch);
+}
+
+constexpr const char* kCheckpoint = "checkpoint.safetensors";
+constexpr const char* kSettings = "settings.json";
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;  // what is wrong with a folder shows when it is made
+  return fs::exists(path, ignored);
+}
+
+/// Null when there is none.
+std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& run) {
+  if (!is_there(run / kCheckpoint)) return nullptr;
+  try {
+    return std::make_unique<Checkpoint>(run / kCheckpoint);
+  } catch (const Error& error) {
+    fail("{}; remove it to start the run anew", error.what());
+  }
+}
+
+/// Whether anything would be overwritten: a start that failed, or was killed before anything was
+/// saved, holds no run.
+bool holds_run(const fs::path& run, const Checkpoint* checkpoint) {
+  return checkpoint || is_there(run / "last.safetensors");
+}
+
+/// Calls `read` with settings.json; what is wrong with it comes with a hint.
+void read_settings_file(
+    const fs::path& run, const Checkpoint* checkpoint,
+    const std::function<void(const std::string& json, const std::string& name)>& read) {
+  const fs::path file = run / kSettings;
+  try {
+    read(text_of(file), file.string());
+  } catch (const Error& error) {
+    fail("{}; {}", error.what(),
+         checkpoint ? "remove this file, the checkpoint holds the settings too"
+                    : "mend it, or use another folder");
+  }
+}
+
+void expect_kind(const fs::path& run, const Checkpoint& checkpoint, bool detector) {
+  const auto spec = checkpoint.spec();
+  if (!spec || spec->detection.has_value() == detector) return;
+  fail("{}: holds a run of '{}'; go on with that command, or use another folder", run.string(),
+       detector ? "sact train" : "sact train-detector");
+}
+
+}  // namespace
+
+void read_stored_settings(
+    const fs::path& run, bool detector,
+    const std::function<void(const std::string& json, const std::string& name)>& read) {
+  const auto checkpoint = open_checkpoint(run);
+  if (!holds_run(run, checkpoint.get())) return;
+  if (checkpoint) expect_kind(run, *checkpoint, detector);
+  if (fs::exists(run / kSettings)) {
+    read_settings_file(run, checkpoint.get(), read);
+  } else if (checkpoint) {
+    read(checkpoint->settings_json(), (run / kCheckpoint).string());
+  }
+}
+
+MadeDirectories::MadeDirectories(const fs::path& path) {
+  for (fs::path folder = path; !folder.empty() && !is_there(folder);
+       folder = folder.parent_path()) {
+    made_.push_back(folder);
+  }
+  make_directories(path);
+}
+
+MadeDirectories::~MadeDirectories() {
+  std::error_code ignored;  // one that is not empty stays
+  for (const fs::path& folder : made_) fs::remove(folder, ignored);
+}
+
+RunDirectory::RunDirectory(fs::path path, RunSettings settings)
+    : path_(std::move(path)), made_(path_), settings_(std::move(settings)) {
+  lock_ = std::make_unique<DirectoryLock>(path_);
+  for (const fs::path& folder : {path_, path_ / "samples"}) remove_left_temporaries(folder);
+  checkpoint_ = open_checkpoint(path_);
+  compare_settings();
+  check_writable(path_ / kSettings);
+}
+
+void RunDirectory::compare_settings() const {
+  if (!holds_run(path_, checkpoint_.get())) return;
+  auto check = [&](const std::vector<std::string>& changed) {
+    if (changed.empty()) return;
+    fail("{}: holds a run with other settings ({}); give the same, or another folder",
+         path_.string(), fmt::join(changed, "; "));
+  };
+  if (checkpoint_) {
+    check(settings_.changes_since(checkpoint_->settings_json(), checkpoint_path().string()));
+  }
+  if (!fs::exists(path_ / kSettings)) return;  // begin() writes it again
+  std::vector<std::string> changed;
+  read_settings_file(path_, checkpoint_.get(),
+                     [&](const std::string& json, const std::string& name) {
+                       changed = settings_.changes_since(json, name);
+                     });
+  check(changed);
+}
+
+void RunDirectory::begin(const std::vector<std::string>& log_columns,
+                         const Progression& progression) {
+  write_file_atomically(path_ / kSettings, settings_.json + "\n");
+  made_.keep();
+  log_ =
+      std::make_unique<report::CsvLog>(path_ / "log.csv", log_columns, double(progression.epoch));
+  make_directories(path_ / "events");
+  events_ = std::make_unique<report::EventWriter>(path_ / "events", progression.step + 1);
+  checkpoint_.reset();  // its memory, and its place on the disk when the next one replaces it
+}
+
+void RunDirectory::write_model(const std::string& name, const ModelSpec& spec,
+                               const std::vector<Weight>& weights) {
+  sact::write_model(path_ / (name + ".safetensors"), spec, weights);
+}
+
+void RunDirectory::write_samples(const io::Image& sheet, const std::string& tag, int64_t epoch) {
+  make_directories(path_ / "samples");
+  io::write_image(path_ / samples_file(epoch), sheet);
+  events_->add_image(tag, sheet, epoch);
+}
+
+/// Of up to three epochs from the first to the last.
+std::vector<report::PagePicture> RunDirectory::samples(int64_t last_epoch,
+                                                       const std::string& caption) const {
+  std::vector<int64_t> epochs;
+  for (int64_t epoch = 1; epoch <= last_epoch; ++epoch) {
+    if (fs::exists(path_ / samples_file(epoch))) epochs.push_back(epoch);
+  }
+  std::vector<report::PagePicture> pictures;
+  const size_t count = std::min(epochs.size(), kEpochsShown);
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t epoch = epochs[count == 1 ? 0 : i * (epochs.size() - 1) / (count - 1)];
+    pictures.push_back(report::embedded_picture(read_file(path_ / samples_file(epoch), 64 << 20),
+                                                fmt::format("Epoch {}: {}", epoch, caption)));
+  }
+  return pictures;
+}
+
+void RunDirectory::write_summary(report::SummaryPage page, const std::string& samples_caption) {
+  write_file_atomically(path_ / "curves.svg", report::to_svg(page.plots, 2));
+  page.title = (path_.has_filename() ? path_ : path_.parent_path()).filename().string();
+  const io::Json settings = io::Json::parse(settings_.json);
+  for (const auto& [key, value] : settings.items()) {
+    page.settings.push_back({key, io::dump_json(value)});
+  }
+  const double last_epoch = last_of(log(), "epoch");
+  if (std::isfinite(last_epoch)) page.pictures = samples(int64_t(last_epoch), samples_caption);
+  write_file_atomically(path_ / "summary.html", report::to_html(page));
+}
+
+report::Series column_series(const report::CsvColumns& log, const std::string& column,
+                             const std::string& name, double scale) {
+  report::Series series;
+  series.name = name;
+  const auto* x = log.find("epoch");
+  const auto* y = log.find(column);
+  if (!x || !y) return series;
+  for (size_t i = 0; i < y->size(); ++i) {
+    if (!std::isfinite((*y)[i])) continue;
+    series.x.push_back((*x)[i]);
+    series.y.push_back((*y)[i] * scale);
+  }
+  return series;
+}
+
+void label_over_epochs(report::Plot& plot, const char* title, const char* quantity) {
+  plot.title = title;
+  plot.x_label = "epoch";
+  plot.y_label = quantity;
+}
+
+double value_in(const report::CsvColumns& log, const std::string& column, size_t row) {
+  const auto* values = log.find(column);
+  return values && row < values->size() ? (*values)[row] : std::numeric_limits<double>::quiet_NaN();
+}
+
+double last_of(const report::CsvColumns& log, const std::string& column) {
+  const auto rows = best_and_last(log, column);
+  return value_in(log, column, rows ? rows->last : log.rows());
+}
+
+std::optional<BestAndLast> best_and_last(const report::CsvColumns& log, const std::string& column) {
+  std::optional<BestAndLast> found;
+  for (size_t row = 0; row < log.rows(); ++row) {
+    const double value = value_in(log, column, row);
+    if (!std::isfinite(value)) continue;
+    if (!found) found = BestAndLast{row, row};
+    if (value > value_in(log, column, found->best)) found->best = row;
+    found->last = row;
+  }
+  return found;
+}
+
+report::Plot plot_over_flops(const report::CsvColumns& log, const std::string& column,
+                             const char* title, const char* quantity) {
+  report::Plot plot;
+  plot.title = title;
+  plot.x_label = "GFLOP per image";
+  plot.y_label = quantity;
+  const auto rows = best_and_last(log, column);
+  if (!rows) return plot;
+  auto add = [&](const char* name, size_t first, size_t last, bool line) {
+    report::Series series;
+    series.name = name;
+    series.line = line;
+    series.markers = true;
+    for (size_t row = first; row <= last; ++row) {
+      if (!std::isfinite(value_in(log, column, row))) continue;
+      series.x.push_back(1e-9 * value_in(log, "flops", row));
+      series.y.push_back(100 * value_in(log, column, row));
+    }
+    plot.series.push_back(std::move(series));
+  };
+  add("epochs", 0, rows->last, true);
+  add("best", rows->best, rows->best, false);
+  add("last", rows->last, rows->last, false);
+  return plot;
+}
+
+}  // namespace sact::train

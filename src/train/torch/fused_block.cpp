@@ -1,0 +1,327 @@
+#include "train/torch/fused_block.h"
+
+#include <optional>
+
+#include "base/error.h"
+
+#ifdef SACT_CUDA
+
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "halting/halting.h"
+#include "kernels/cuda/halting_train.h"
+
+namespace sact::train {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// Arguments of autograd functions must be defined or optional.
+using Optional = std::optional<torch::Tensor>;
+
+Optional optional(const torch::Tensor& tensor) {
+  return tensor.defined() ? Optional(tensor) : std::nullopt;
+}
+
+constexpr auto kChannelsLast = torch::MemoryFormat::ChannelsLast;
+
+cudaStream_t stream() {
+  return c10::cuda::getCurrentCUDAStream();
+}
+
+cuda::Type type_of(const torch::Tensor& tensor) {
+  return tensor.scalar_type() == torch::kBFloat16 ? cuda::Type::kBFloat16 : cuda::Type::kFloat32;
+}
+
+cuda::BlockShape shape_of(const torch::Tensor& x) {
+  return {int(x.size(0)), int(x.size(2)), int(x.size(3)), int(x.size(1))};
+}
+
+/// A gradient as the kernels want it; what has none is zero.
+torch::Tensor rows(const torch::Tensor& gradient, const torch::Tensor& like) {
+  if (!gradient.defined()) return torch::zeros_like(like);
+  return gradient.to(like.scalar_type()).contiguous(kChannelsLast);
+}
+
+const uint8_t* mask(const torch::Tensor& active) {
+  return active.defined() ? active.data_ptr<uint8_t>() : nullptr;
+}
+
+cuda::NormParameters norm_parameters(const NormTensors& norm, const ScoreTensors& score) {
+  return {norm.scale.data_ptr<float>(),
+          norm.shift.data_ptr<float>(),
+          norm.running_mean.data_ptr<float>(),
+          norm.running_var.data_ptr<float>(),
+          float(score.epsilon),
+          float(score.momentum)};
+}
+
+cuda::ScoreParameters parameters_of(const ScoreTensors& score) {
+  cuda::ScoreParameters parameters;
+  if (score.local.defined()) {
+    parameters.local = score.local.data_ptr<float>();
+    parameters.channel_stride = score.local.stride(1);
+    parameters.tap_stride = score.local.stride(3);
+    parameters.local_norm = norm_parameters(score.local_norm, score);
+  }
+  parameters.global = score.global.data_ptr<float>();
+  parameters.bias = score.bias.data_ptr<float>();
+  parameters.global_norm = norm_parameters(score.global_norm, score);
+  return parameters;
+}
+
+/// (x, residual) -> (x where halted, x + residual where active; scores of the result).
+struct ScoredStream : torch::autograd::Function<ScoredStream> {
+  // The parameters stand in the signature for their gradients' sake: local, scale and shift of its
+  // norm; global, bias, scale and shift of its norm. They are read from `score`.
+  static variable_list forward(AutogradContext* context, const torch::Tensor& x,
+                               const Optional& given_residual, const Optional& given_active,
+                               const Optional&, const Optional&, const Optional&,
+                               const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
+                               const torch::Tensor&, const ScoreTensors& score) {
+    const torch::Tensor residual = given_residual.value_or(torch::Tensor());
+    const torch::Tensor active = given_active.value_or(torch::Tensor());
+    const cuda::BlockShape shape = shape_of(x);
+    const auto real = x.options().dtype(torch::kFloat32).requires_grad(false);
+    const torch::Tensor memory = torch::empty({cuda::ScoreWorkspace::floats(shape)}, real);
+    const auto workspace = cuda::ScoreWorkspace::in(memory.data_ptr<float>(), shape);
+    const cuda::Type type = type_of(x);
+    torch::Tensor result = residual.defined() ? torch::empty_like(x) : x;
+    cuda::add_and_pool(type, shape, x.data_ptr(),
+                       residual.defined() ? residual.data_ptr() : nullptr, mask(active),
+                       result.data_ptr(), &workspace, stream());
+    torch::Tensor scores = torch::empty({shape.rows()}, real);
+    torch::Tensor taps;
+    if (score.local.defined()) taps = torch::empty({cuda::kTaps * int64_t(shape.rows())}, real);
+    cuda::scores(type, shape, result.data_ptr(), parameters_of(score), workspace,
+                 taps.defined() ? taps.data_ptr<float>() : nullptr, scores.data_ptr<float>(),
+                 stream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    context->save_for_backward({result, active, memory, score.local, score.local_norm.scale,
+                                score.local_norm.shift, score.global, score.bias,
+                                score.global_norm.scale, score.global_norm.shift});
+    context->saved_data["residual"] = residual.defined();
+    context->saved_data["epsilon"] = score.epsilon;
+    return {result, scores};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const torch::Tensor &x = saved[0], &active = saved[1], &memory = saved[2];
+    ScoreTensors score;
+    score.local = saved[3];
+    score.local_norm = {saved[4], saved[5], saved[4], saved[5]};  // averages are not touched
+    score.global = saved[6];
+    score.bias = saved[7];
+    score.global_norm = {saved[8], saved[9], saved[8], saved[9]};
+    score.epsilon = context->saved_data["epsilon"].toDouble();
+    const cuda::BlockShape shape = shape_of(x);
+    const auto real = memory.options();
+    const torch::Tensor stream_gradient = rows(gradients[0], x);
+    const torch::Tensor score_gradient =
+        gradients[1].defined() ? gradients[1].contiguous() : torch::zeros({shape.rows()}, real);
+    const torch::Tensor image_gradient = score_gradient.view({shape.images, -1}).sum(1);
+    torch::Tensor x_gradient = torch::empty_like(x), residual_gradient;
+    if (context->saved_data["residual"].toBool()) residual_gradient = torch::empty_like(x);
+    variable_list result(11);
+    for (size_t i : {3, 4, 5, 6, 7, 8, 9}) {
+      if (saved[i].defined()) result[i] = torch::empty_like(saved[i]);
+    }
+    auto pointer = [&](size_t i) {
+      return result[i].defined() ? result[i].data_ptr<float>() : nullptr;
+    };
+    const torch::Tensor scratch = torch::empty({cuda::score_backward_floats(shape)}, real);
+    cuda::score_backward(
+        type_of(x), shape, x.data_ptr(), parameters_of(score),
+        cuda::ScoreWorkspace::in(memory.data_ptr<float>(), shape), mask(active),
+        stream_gradient.data_ptr(), score_gradient.data_ptr<float>(),
+        image_gradient.data_ptr<float>(), scratch.data_ptr<float>(), x_gradient.data_ptr(),
+        residual_gradient.defined() ? residual_gradient.data_ptr() : nullptr,
+        {pointer(3), pointer(4), pointer(5), pointer(6), pointer(8), pointer(9), pointer(7)},
+        stream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    result[0] = x_gradient;
+    result[1] = residual_gradient;
+    return result;
+  }
+};
+
+/// The last unit, which has no score.
+struct MaskedAdd : torch::autograd::Function<MaskedAdd> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& residual, const torch::Tensor& active) {
+    torch::Tensor result = torch::empty_like(x);
+    cuda::add_and_pool(type_of(x), shape_of(x), x.data_ptr(), residual.data_ptr(), mask(active),
+                       result.data_ptr(), nullptr, stream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    context->save_for_backward({active});
+    return result;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const torch::Tensor active = context->get_saved_variables()[0];
+    const torch::Tensor gradient = gradients[0].contiguous(kChannelsLast);
+    torch::Tensor masked = torch::empty_like(gradient);
+    cuda::mask_rows(type_of(gradient), shape_of(gradient), gradient.data_ptr(), mask(active),
+                    masked.data_ptr(), stream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return {gradient, masked, {}};
+  }
+};
+
+/// (streams and scores of all units) -> (weighted sum of the streams, ponder cost), given what the
+/// halting rule made of the scores.
+struct HaltedSum : torch::autograd::Function<HaltedSum> {
+  static variable_list forward(AutogradContext* context, at::TensorList streams_and_scores,
+                               const torch::Tensor& weights, const torch::Tensor& unit_counts,
+                               const torch::Tensor& ponder_cost) {
+    const int units = int(weights.size(0));
+    const torch::Tensor& first = streams_and_scores[0];
+    std::vector<const void*> streams;
+    for (int unit = 0; unit < units; ++unit) {
+      streams.push_back(streams_and_scores[size_t(unit)].data_ptr());
+    }
+    torch::Tensor output = torch::empty_like(first);
+    cuda::weighted_sum(type_of(first), shape_of(first), units, streams.data(),
+                       weights.data_ptr<float>(), output.data_ptr(), stream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    variable_list saved(streams_and_scores.begin(), streams_and_scores.end());
+    saved.push_back(weights);
+    saved.push_back(unit_counts);
+    context->save_for_backward(saved);
+    return {output, ponder_cost.clone()};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const torch::Tensor &weights = saved[saved.size() - 2], &unit_counts = saved.back();
+    const auto units = size_t(weights.size(0));
+    const torch::Tensor output_gradient = rows(gradients[0], saved[0]);
+    const torch::Tensor cost_gradient =
+        gradients[1].defined() ? gradients[1].contiguous() : torch::Tensor();
+    torch::Tensor score_gradients =
+        torch::empty({int64_t(units) - 1, weights.size(1)}, weights.options());
+    variable_list result(2 * units - 1 + 3);
+    std::vector<const void*> streams;
+    std::vector<void*> stream_gradients;
+    std::vector<const float*> scores;
+    for (size_t unit = 0; unit < units; ++unit) {
+      streams.push_back(saved[unit].data_ptr());
+      result[unit] = torch::empty_like(saved[unit]);
+      stream_gradients.push_back(result[unit].data_ptr());
+      if (unit + 1 == units) continue;
+      scores.push_back(saved[units + unit].data_ptr<float>());
+      result[units + unit] = score_gradients[int64_t(unit)];
+    }
+    cuda::weighted_sum_backward(type_of(saved[0]), shape_of(saved[0]), int(units), streams.data(),
+                                weights.data_ptr<float>(), unit_counts.data_ptr<float>(),
+                                scores.data(), output_gradient.data_ptr(),
+                                cost_gradient.defined() ? cost_gradient.data_ptr<float>() : nullptr,
+                                stream_gradients.data(), score_gradients.data_ptr<float>(),
+                                stream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return result;
+  }
+};
+
+}  // namespace
+
+bool FusedBlock::suits(const torch::Tensor& x, int units) {
+  return x.is_cuda() && x.size(1) % cuda::kVector == 0 && units <= cuda::kMaxUnits &&
+         x.size(0) > 1 && x.size(0) < 65536 &&
+         (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16);
+}
+
+FusedBlock::FusedBlock(const torch::Tensor& like, int units, double epsilon)
+    : units_(units), threshold_(halting_threshold(epsilon)) {
+  const int64_t rows = shape_of(like).rows();
+  const auto real = like.options().dtype(torch::kFloat32).requires_grad(false);
+  state_ = torch::empty({3, rows}, real);
+  weights_ = torch::empty({units, rows}, real);
+  ponder_cost_ = torch::empty({rows}, real);
+}
+
+torch::Tensor FusedBlock::take(const torch::Tensor& x, const torch::Tensor& residual,
+                               const ScoreTensors& score) {
+  const variable_list results = ScoredStream::apply(
+      x, optional(residual), optional(active_), optional(score.local),
+      optional(score.local_norm.scale), optional(score.local_norm.shift), score.global, score.bias,
+      score.global_norm.scale, score.global_norm.shift, score);
+  streams_.push_back(results[0]);
+  scores_.push_back(results[1]);
+  halt(results[1]);
+  return results[0];
+}
+
+torch::Tensor FusedBlock::first(const torch::Tensor& x, const ScoreTensors& score) {
+  return take(x.contiguous(kChannelsLast), {}, score);
+}
+
+torch::Tensor FusedBlock::next(const torch::Tensor& x, const torch::Tensor& residual,
+                               const ScoreTensors* score) {
+  const torch::Tensor f = residual.to(x.scalar_type()).contiguous(kChannelsLast);
+  if (score) return take(x, f, *score);
+  streams_.push_back(MaskedAdd::apply(x, f, active_));
+  halt({});
+  return streams_.back();
+}
+
+void FusedBlock::halt(const torch::Tensor& score) {
+  const int64_t rows = weights_.size(1);
+  torch::Tensor next_active;
+  const bool last = unit_ + 1 == units_;
+  if (!last) next_active = torch::empty({rows}, state_.options().dtype(torch::kUInt8));
+  float* state = state_.data_ptr<float>();
+  cuda::halt(
+      int(rows), unit_, units_, threshold_, last ? nullptr : score.data_ptr<float>(), mask(active_),
+      {state, state + rows, state + 2 * rows}, weights_.data_ptr<float>() + unit_ * rows,
+      last ? nullptr : next_active.data_ptr<uint8_t>(), ponder_cost_.data_ptr<float>(), stream());
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  active_ = next_active;
+  ++unit_;
+}
+
+FusedBlock::Result FusedBlock::result() {
+  SACT_ASSERT(unit_ == units_);
+  std::vector<torch::Tensor> inputs = streams_;
+  inputs.insert(inputs.end(), scores_.begin(), scores_.end());
+  const torch::Tensor& x = streams_.front();
+  const variable_list results =
+      HaltedSum::apply(at::TensorList(inputs), weights_, state_[2], ponder_cost_);
+  auto map = [&](const torch::Tensor& tensor) {
+    return tensor.view({x.size(0), x.size(2), x.size(3)});
+  };
+  return {results[0], map(results[1]), map(state_[2])};
+}
+
+}  // namespace sact::train
+
+#else
+
+namespace sact::train {
+
+bool FusedBlock::suits(const torch::Tensor&, int) {
+  return false;
+}
+
+FusedBlock::FusedBlock(const torch::Tensor&, int units, double) : units_(units), threshold_(0) {
+  SACT_ASSERT(false && "built without CUDA");
+}
+
+torch::Tensor FusedBlock::first(const torch::Tensor&, const ScoreTensors&) {
+  return {};
+}
+
+torch::Tensor FusedBlock::next(const torch::Tensor&, const torch::Tensor&, const ScoreTensors*) {
+  return {};
+}
+
+FusedBlock::Result FusedBlock::result() {
+  return {};
+}
+
+}  // namespace sact::train
+
+#endif

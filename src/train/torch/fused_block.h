@@ -1,0 +1,60 @@
+// A block with halting scores on CUDA, with the kernels of kernels/cuda: what network.cpp writes in
+// plain operations, in a fraction of the launches and of the memory traffic.
+#pragma once
+
+#include <vector>
+
+#include "train/torch/libtorch.h"
+
+namespace sact::train {
+
+/// Parameters and moving averages of a batch norm.
+struct NormTensors {
+  torch::Tensor scale, shift, running_mean, running_var;
+};
+
+/// Parameters of a unit's halting score, all in 32 bits; `local` is undefined for ACT.
+struct ScoreTensors {
+  torch::Tensor local, global, bias;
+  NormTensors local_norm, global_norm;
+  double epsilon = 0, momentum = 0;
+};
+
+/// The units of one block in training, one after the other.
+class FusedBlock {
+ public:
+  /// Whether the kernels can be used for a stream like `x` through a block of `units` units.
+  static bool suits(const torch::Tensor& x, int units);
+
+  /// `like` gives shape, device and type of the stream.
+  FusedBlock(const torch::Tensor& like, int units, double epsilon);
+
+  /// The first unit's output, evaluated everywhere.
+  torch::Tensor first(const torch::Tensor& x, const ScoreTensors& score);
+  /// x + residual where active. `score` is null for the last unit.
+  torch::Tensor next(const torch::Tensor& x, const torch::Tensor& residual,
+                     const ScoreTensors* score);
+
+  /// Once all units are through.
+  struct Result {
+    torch::Tensor output;       // the weighted sum of the units' outputs
+    torch::Tensor ponder_cost;  // [B, H, W], with gradients
+    torch::Tensor units;        // [B, H, W]
+  };
+  Result result();
+
+ private:
+  void halt(const torch::Tensor& score);
+  torch::Tensor take(const torch::Tensor& x, const torch::Tensor& residual,
+                     const ScoreTensors& score);
+
+  int units_, unit_ = 0;
+  float threshold_;
+  torch::Tensor active_;   // of the unit that comes next; undefined: everywhere
+  torch::Tensor state_;    // [3, rows]: cumulative, remainder, units
+  torch::Tensor weights_;  // [units, rows]
+  torch::Tensor ponder_cost_;
+  std::vector<torch::Tensor> streams_, scores_;
+};
+
+}  // namespace sact::train

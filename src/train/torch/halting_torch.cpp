@@ -1,0 +1,58 @@
+#include "train/torch/halting_torch.h"
+
+#include "halting/halting.h"
+
+namespace sact::train {
+
+HaltingTracker::HaltingTracker(const torch::Tensor& like, double epsilon)
+    : threshold_(halting_threshold(epsilon)) {
+  const auto type = c10::promoteTypes(like.scalar_type(), torch::kFloat32);
+  const auto real = like.options().dtype(type).requires_grad(false);
+  active_ = torch::ones(like.sizes(), real.dtype(torch::kBool));
+  cumulative_ = torch::zeros(like.sizes(), real);
+  remainder_ = torch::ones(like.sizes(), real);
+  remainder_at_halt_ = torch::zeros(like.sizes(), real);
+  units_ = torch::zeros(like.sizes(), real);
+}
+
+torch::Tensor HaltingTracker::step(const torch::Tensor& score) {
+  const torch::Tensor h = at_least_float32(score);
+  cumulative_ = cumulative_ + h.detach();  // positions that have halted are past the threshold
+  units_ = units_ + active_;
+  const torch::Tensor goes_on = active_ & (cumulative_ < threshold_);
+  const torch::Tensor halts = active_ & ~goes_on;
+  const torch::Tensor zero = torch::zeros({}, h.options());
+  const torch::Tensor at_halt = torch::where(halts, remainder_, zero);
+  const torch::Tensor before_halt = torch::where(goes_on, h, zero);
+  remainder_at_halt_ = remainder_at_halt_ + at_halt;
+  remainder_ = remainder_ - before_halt;
+  active_ = goes_on;
+  return before_halt + at_halt;
+}
+
+torch::Tensor HaltingTracker::last_step() {
+  return step(torch::ones_like(remainder_).detach());
+}
+
+bool HaltingTracker::any_active() const {
+  return active_.any().item<bool>();
+}
+
+torch::Tensor at_least_float32(const torch::Tensor& tensor) {
+  return tensor.to(c10::promoteTypes(tensor.scalar_type(), torch::kFloat32));
+}
+
+torch::Tensor average_tiles(const torch::Tensor& scores, int tile) {
+  if (tile == 1) return scores;
+  const int64_t height = scores.size(2), width = scores.size(3);
+  // With ceil_mode a partial tile at the edge is divided by the positions it has.
+  const torch::Tensor means =
+      torch::avg_pool2d(scores, {tile, tile}, {tile, tile}, {0, 0}, /*ceil_mode=*/true,
+                        /*count_include_pad=*/false);
+  return means.repeat_interleave(tile, 2)
+      .narrow(2, 0, height)
+      .repeat_interleave(tile, 3)
+      .narrow(3, 0, width);
+}
+
+}  // namespace sact::train

@@ -1,0 +1,190 @@
+#include "train/torch/recording.h"
+
+#ifdef SACT_CUDA
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <map>
+#include <optional>
+#endif
+
+namespace sact::train {
+
+#ifdef SACT_CUDA
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+constexpr size_t kMostRecordings = 64;  // inputs of yet other shapes are not recorded
+
+class CudaRecordingStream : public RecordingStream {
+ public:
+  explicit CudaRecordingStream(torch::Device device) : guard_(own_stream(device)) {}
+
+ private:
+  static c10::cuda::CUDAStream own_stream(torch::Device device) {
+    torch::cuda::synchronize();  // what was put on the other stream is there before we begin
+    return c10::cuda::getStreamFromPool(false, device.index());
+  }
+
+  c10::cuda::CUDAStreamGuard guard_;
+};
+
+/// Where the gradients of recorded backward passes end, whatever the shape.
+struct ParameterGradients {
+  std::vector<torch::Tensor> parameters, gradients;
+
+  void hand_out() const {
+    torch::NoGradGuard no_grad;
+    const std::vector<torch::Tensor> copies = at::_foreach_mul(gradients, 1.0);
+    std::vector<torch::Tensor> sums, added;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      torch::Tensor parameter = parameters[i];
+      if (parameter.grad().defined()) {
+        sums.push_back(parameter.grad());
+        added.push_back(copies[i]);
+      } else {
+        parameter.mutable_grad() = copies[i];
+      }
+    }
+    if (!sums.empty()) at::_foreach_add_(sums, added);
+  }
+};
+
+/// Both passes for one shape: the tensors that the recorded kernels read and write.
+struct Recording {
+  at::cuda::CUDAGraph forward, backward;
+  torch::Tensor input, input_gradient;          // the gradient is undefined where none is wanted
+  std::vector<torch::Tensor> outputs;           // without history
+  std::vector<torch::Tensor> output_gradients;  // undefined where an output has none
+  const ParameterGradients* parameters = nullptr;
+};
+
+struct Replay : torch::autograd::Function<Replay> {
+  /// The parameter is there so that outputs have gradients when the input has none.
+  static variable_list forward(AutogradContext* context, const Variable& input, const Variable&,
+                               Recording* recording) {
+    context->saved_data["recording"] = reinterpret_cast<int64_t>(recording);
+    recording->input.copy_(input);
+    recording->forward.replay();
+    variable_list outputs, without_gradients;
+    for (size_t i = 0; i < recording->outputs.size(); ++i) {
+      outputs.push_back(recording->outputs[i].detach());
+      if (!recording->output_gradients[i].defined()) without_gradients.push_back(outputs.back());
+    }
+    context->mark_non_differentiable(without_gradients);
+    return outputs;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    auto* recording = reinterpret_cast<Recording*>(context->saved_data["recording"].toInt());
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      torch::Tensor& read = recording->output_gradients[i];
+      if (!read.defined()) continue;
+      if (gradients[i].defined()) {
+        read.copy_(gradients[i]);
+      } else {
+        read.zero_();
+      }
+    }
+    recording->backward.replay();
+    recording->parameters->hand_out();
+    return {recording->input_gradient, {}, {}};
+  }
+};
+
+class CudaRecordedPart : public RecordedPart {
+ public:
+  CudaRecordedPart(Work work, std::vector<torch::Tensor> parameters)
+      : work_(std::move(work)), pool_(at::cuda::graph_pool_handle()) {
+    for (const torch::Tensor& parameter : parameters) {
+      gradients_.gradients.push_back(torch::zeros_like(parameter).detach());
+    }
+    gradients_.parameters = std::move(parameters);
+  }
+
+  std::vector<torch::Tensor> run(const torch::Tensor& input) override {
+    if (!torch::GradMode::is_enabled()) return work_(input);
+    std::vector<int64_t> shape = input.sizes().vec();
+    shape.push_back(input.requires_grad());
+    auto [place, is_new] = recordings_.try_emplace(shape);
+    if (!place->second) {
+      if (is_new || recorded_ == kMostRecordings) return work_(input);
+      place->second = record(input);
+      ++recorded_;
+    }
+    return Replay::apply(input, gradients_.parameters.front(), place->second.get());
+  }
+
+ private:
+  /// Activations of all shapes share one pool: nothing of one is needed when another begins.
+  std::unique_ptr<Recording> record(const torch::Tensor& input) {
+    auto made = std::make_unique<Recording>();
+    made->parameters = &gradients_;
+    made->input = input.detach().clone();
+    made->input.requires_grad_(input.requires_grad());
+    made->forward.capture_begin(pool_);
+    const std::vector<torch::Tensor> outputs = work_(made->input);
+    made->forward.capture_end();
+
+    std::vector<torch::Tensor> differentiable, read;
+    for (const torch::Tensor& output : outputs) {
+      made->outputs.push_back(output.detach());
+      made->output_gradients.emplace_back();
+      if (!output.requires_grad()) continue;
+      made->output_gradients.back() = torch::zeros_like(output).detach();
+      differentiable.push_back(output);
+      read.push_back(made->output_gradients.back());
+    }
+    std::vector<torch::Tensor> wanted = gradients_.parameters;
+    if (input.requires_grad()) wanted.push_back(made->input);
+    made->backward.capture_begin(pool_);
+    std::vector<torch::Tensor> found =
+        torch::autograd::grad(differentiable, wanted, read, /*retain_graph=*/std::nullopt,
+                              /*create_graph=*/false, /*allow_unused=*/true);
+    for (size_t i = 0; i < gradients_.gradients.size(); ++i) {
+      if (found[i].defined()) gradients_.gradients[i].copy_(found[i]);
+    }
+    made->backward.capture_end();
+    if (input.requires_grad()) made->input_gradient = found.back();
+    return made;
+  }
+
+  Work work_;
+  decltype(at::cuda::graph_pool_handle()) pool_;
+  ParameterGradients gradients_;
+  std::map<std::vector<int64_t>, std::unique_ptr<Recording>> recordings_;
+  size_t recorded_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordingStream> RecordingStream::create(torch::Device device) {
+  return device.is_cuda() ? std::make_unique<CudaRecordingStream>(device) : nullptr;
+}
+
+std::unique_ptr<RecordedPart> RecordedPart::create(torch::Device device, Work work,
+                                                   std::vector<torch::Tensor> parameters) {
+  return device.is_cuda()
+             ? std::make_unique<CudaRecordedPart>(std::move(work), std::move(parameters))
+             : nullptr;
+}
+
+#else
+
+std::unique_ptr<RecordingStream> RecordingStream::create(torch::Device) {
+  return nullptr;
+}
+
+std::unique_ptr<RecordedPart> RecordedPart::create(torch::Device, Work,
+                                                   std::vector<torch::Tensor>) {
+  return nullptr;
+}
+
+#endif
+
+}  // namespace sact::train
