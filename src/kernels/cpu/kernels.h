@@ -54,20 +54,22 @@ struct RowProduct {
   const int32_t* output_rows = nullptr;  // null: i
   bool relu = false;
 
-  /// A residual is added to what the output holds; outputs of 32 bits only, without relu.
+  /// A residual is added to what the output holds: new = old + sum, or its positive part. Outputs
+  /// of 32 bits only.
   bool add = false;
   /// Adaptive blocks keep the weighted mean of their states besides. With R the remainder of the
-  /// position before the unit, adding R times each residual to the first state gives that mean:
-  ///   mean[row] (+)= remainders[row] * sum
-  /// beginning, where `first_residual` is set, with what the output holds.
-  float* mean = nullptr;  // null: none; rows and stride as those of the output
+  /// position before the unit, adding R times each change to the first state gives that mean:
+  ///   mean[row] (+)= remainders[row] * (new - old)
+  /// beginning, where `first_residual` is set, with what the output holds. Without relu the change
+  /// is the sum itself.
+  float* mean = nullptr;  // null: none, as without `add`; rows and stride are the output's
   const float* remainders = nullptr;
   bool first_residual = false;
   bool keep_output = false;  // the last unit: only the mean is wanted
 };
 
-/// output[i] = relu(scale * input[rows[i]] + shift), per channel: a norm and its ReLU. NaN stays
-/// NaN.
+/// output[i] = relu(scale * input[rows[i]] + shift), per channel: a norm and its ReLU. Without a
+/// scale the input as it is, in the type of the operands. NaN stays NaN.
 struct RowNorm {
   int count = 0;
   const float* input = nullptr;
@@ -106,7 +108,8 @@ struct RowSum {
   float* sums = nullptr;
 };
 
-/// output[i] = maximum over taps of input[rows[i, tap]], leaving `zero_row` out: max pooling.
+/// output[i] = maximum over taps of input[rows[i, tap]], leaving `zero_row` out: max pooling. NaN
+/// where one is NaN; minus infinity where all are left out.
 struct RowMaximum {
   int count = 0;
   const float* input = nullptr;

@@ -37,6 +37,14 @@ HWY_INLINE Vector at_least(Vector number, Vector value) {
 #endif
 }
 
+HWY_INLINE void store(float value, float* to) {
+  *to = value;
+}
+
+HWY_INLINE void store(float value, uint16_t* to) {
+  *to = bf16_from_float(value);
+}
+
 HWY_INLINE void store(Vector value, float* to) {
   hn::StoreU(value, Floats(), to);
 }
@@ -171,17 +179,39 @@ HWY_INLINE const In* row_pointer(const RowProduct& p, int i, int tap) {
   return static_cast<const In*>(p.input) + row * p.input_stride;
 }
 
-/// What becomes of finished sums. A residual is added to the stream, to the mean of a block's
-/// states, or to both; the first residual of a block begins the mean with the state before it.
-enum class Ending { kStore, kRelu, kAdd, kAddBoth, kAddBothFirst, kMeanOnly, kMeanOnlyFirst };
+/// The form of an epilogue, which is known when its loop is compiled.
+struct EpilogueKind {
+  bool relu = false;
+  bool add = false;    // to what the output holds
+  bool mean = false;   // besides, to the mean of a block's states
+  bool first = false;  // the mean begins with the state before
+  bool store = true;   // false: only the mean is wanted
+};
 
-HWY_INLINE Ending ending_of(const RowProduct& p) {
-  if (p.mean && p.keep_output) {
-    return p.first_residual ? Ending::kMeanOnlyFirst : Ending::kMeanOnly;
+/// Calls work with the kind of a product's epilogue as a constant. Residuals have 32 bits.
+template <typename Out, typename Work>
+HWY_INLINE void with_epilogue(const RowProduct& p, const Work& work) {
+  const auto call = [&]<EpilogueKind kKind>()
+                        SACT_INLINE_LAMBDA { work(std::integral_constant<EpilogueKind, kKind>()); };
+  const auto call_residual = [&]<bool kRelu>() SACT_INLINE_LAMBDA {
+    if (!p.mean) {
+      call.template operator()<EpilogueKind{kRelu, true}>();
+    } else if (p.keep_output) {
+      p.first_residual ? call.template operator()<EpilogueKind{kRelu, true, true, true, false}>()
+                       : call.template operator()<EpilogueKind{kRelu, true, true, false, false}>();
+    } else {
+      p.first_residual ? call.template operator()<EpilogueKind{kRelu, true, true, true}>()
+                       : call.template operator()<EpilogueKind{kRelu, true, true}>();
+    }
+  };
+  if constexpr (sizeof(Out) == sizeof(float)) {
+    if (p.add) {
+      return p.relu ? call_residual.template operator()<true>()
+                    : call_residual.template operator()<false>();
+    }
   }
-  if (p.mean) return p.first_residual ? Ending::kAddBothFirst : Ending::kAddBoth;
-  if (p.add) return Ending::kAdd;
-  return p.relu ? Ending::kRelu : Ending::kStore;
+  p.relu ? call.template operator()<EpilogueKind{true}>()
+         : call.template operator()<EpilogueKind{}>();
 }
 
 /// Where the row and panel of an output are.
@@ -201,40 +231,38 @@ struct Place {
 };
 
 /// One vector of finished sums goes where it belongs, `column` elements from there.
-template <Ending kEnding, typename Out>
+template <EpilogueKind kKind, typename Out>
 HWY_INLINE void finish_vector(Vector sum, Vector remainder, Out* output, float* mean, int column) {
   const Floats d;
+  const Vector zero = hn::Zero(d);
   output += column;
-  if constexpr (kEnding == Ending::kStore) {
-    store(sum, output);
-  } else if constexpr (kEnding == Ending::kRelu) {
-    store(at_least(hn::Zero(d), sum), output);
-  } else if constexpr (sizeof(Out) == sizeof(float)) {  // residuals have 32 bits
-    constexpr bool kFirst = kEnding == Ending::kAddBothFirst || kEnding == Ending::kMeanOnlyFirst;
-    constexpr bool kMean = kEnding != Ending::kAdd;
-    constexpr bool kStream = kEnding != Ending::kMeanOnly && kEnding != Ending::kMeanOnlyFirst;
-    Vector before = hn::Zero(d);
-    if constexpr (kStream || kFirst) before = hn::LoadU(d, output);
-    if constexpr (kMean) {
-      mean += column;  // null for other endings
-      const Vector start = kFirst ? before : hn::LoadU(d, mean);
-      hn::StoreU(hn::MulAdd(remainder, sum, start), d, mean);
+  if constexpr (!kKind.add) {
+    store(kKind.relu ? at_least(zero, sum) : sum, output);
+  } else {
+    Vector before = zero;
+    if constexpr (kKind.relu || kKind.store || kKind.first) before = hn::LoadU(d, output);
+    const Vector after = kKind.relu ? at_least(zero, hn::Add(before, sum)) : hn::Add(before, sum);
+    if constexpr (kKind.mean) {
+      mean += column;  // null for other kinds
+      const Vector change = kKind.relu ? hn::Sub(after, before) : sum;
+      const Vector start = kKind.first ? before : hn::LoadU(d, mean);
+      hn::StoreU(hn::MulAdd(remainder, change, start), d, mean);
     }
-    if constexpr (kStream) hn::StoreU(hn::Add(before, sum), d, output);
+    if constexpr (kKind.store) hn::StoreU(after, d, output);
   }
 }
 
 /// Both vectors of a panel.
-template <Ending kEnding, typename Out>
+template <EpilogueKind kKind, typename Out>
 HWY_INLINE void finish_whole(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
   const Place<Out> place(p, i, panel);
   const Vector remainder = hn::Set(Floats(), place.remainder);
-  finish_vector<kEnding>(sum0, remainder, place.output, place.mean, 0);
-  finish_vector<kEnding>(sum1, remainder, place.output, place.mean, kLanes);
+  finish_vector<kKind>(sum0, remainder, place.output, place.mean, 0);
+  finish_vector<kKind>(sum1, remainder, place.output, place.mean, kLanes);
 }
 
 /// Of the last panel only the columns that there are; `sums` has whole panels.
-template <Ending kEnding, typename Out>
+template <EpilogueKind kKind, typename Out>
 HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int panel,
                               const float* sums) {
   const Floats d;
@@ -246,31 +274,10 @@ HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int pane
     float mean[kPanel] = {};
     std::memcpy(output, place.output, columns * sizeof(Out));
     if (place.mean) std::memcpy(mean, place.mean, columns * sizeof(float));
-    finish_vector<kEnding>(hn::LoadU(d, sums), remainder, output, mean, 0);
-    finish_vector<kEnding>(hn::LoadU(d, sums + kLanes), remainder, output, mean, kLanes);
+    finish_vector<kKind>(hn::LoadU(d, sums), remainder, output, mean, 0);
+    finish_vector<kKind>(hn::LoadU(d, sums + kLanes), remainder, output, mean, kLanes);
     std::memcpy(place.output, output, columns * sizeof(Out));
     if (place.mean) std::memcpy(place.mean, mean, columns * sizeof(float));
-  }
-}
-
-/// Calls work with the ending as a constant.
-template <typename Work>
-HWY_INLINE void with_ending(Ending ending, const Work& work) {
-  switch (ending) {
-    case Ending::kStore:
-      return work(std::integral_constant<Ending, Ending::kStore>());
-    case Ending::kRelu:
-      return work(std::integral_constant<Ending, Ending::kRelu>());
-    case Ending::kAdd:
-      return work(std::integral_constant<Ending, Ending::kAdd>());
-    case Ending::kAddBoth:
-      return work(std::integral_constant<Ending, Ending::kAddBoth>());
-    case Ending::kAddBothFirst:
-      return work(std::integral_constant<Ending, Ending::kAddBothFirst>());
-    case Ending::kMeanOnly:
-      return work(std::integral_constant<Ending, Ending::kMeanOnly>());
-    case Ending::kMeanOnlyFirst:
-      return work(std::integral_constant<Ending, Ending::kMeanOnlyFirst>());
   }
 }
 
@@ -305,9 +312,8 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
     for (int r = 0; r < kRows; ++r) rows[r] = row_pointer<In>(p, first + r, tap);
     multiply<kRows>(rows, p.depth, weights, ahead, sums);
   }
-  const Ending ending = ending_of(p);
   if (HWY_LIKELY(p.columns - panel * kPanel >= kPanel)) {
-    with_ending(ending, [&](auto constant) SACT_INLINE_LAMBDA {
+    with_epilogue<Out>(p, [&](auto constant) SACT_INLINE_LAMBDA {
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
         finish_whole<decltype(constant)::value, Out>(p, first + r, panel, sums[r][0], sums[r][1]);
@@ -320,7 +326,7 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
       hn::StoreU(sums[r][0], d, buffer + r * kPanel);
       hn::StoreU(sums[r][1], d, buffer + r * kPanel + kLanes);
     }
-    with_ending(ending, [&](auto constant) {
+    with_epilogue<Out>(p, [&](auto constant) {
       finish_part<decltype(constant)::value, Out>(p, first, kRows, panel, buffer);
     });
   }
@@ -430,14 +436,14 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
             part_ahead(next, size * int64_t(sizeof(In)), tile, tiles));
       });
     }
-    with_ending(ending_of(p), [&](auto constant) {
-      constexpr Ending kEnding = decltype(constant)::value;
+    with_epilogue<Out>(p, [&](auto constant) {
+      constexpr EpilogueKind kKind = decltype(constant)::value;
       if (p.columns - panel * kPanel < kPanel) {
-        return finish_part<kEnding, Out>(p, first, rows, panel, sums);
+        return finish_part<kKind, Out>(p, first, rows, panel, sums);
       }
       for (int i = 0; i < rows; ++i) {
-        finish_whole<kEnding, Out>(p, first + i, panel, hn::LoadU(d, sums + i * kPanel),
-                                   hn::LoadU(d, sums + i * kPanel + kLanes));
+        finish_whole<kKind, Out>(p, first + i, panel, hn::LoadU(d, sums + i * kPanel),
+                                 hn::LoadU(d, sums + i * kPanel + kLanes));
       }
     });
   }
@@ -455,8 +461,22 @@ void product(const RowProduct& p) {
   }
 }
 
+/// Numbers become operands as they are.
+template <typename Out>
+void convert(const RowNorm& n) {
+  const Floats d;
+  const int whole = n.channels / kLanes * kLanes;
+  for (int i = 0; i < n.count; ++i) {
+    const float* input = n.input + (n.rows ? n.rows[i] : i) * n.input_stride;
+    Out* output = static_cast<Out*>(n.output) + i * n.output_stride;
+    for (int c = 0; c < whole; c += kLanes) store(hn::LoadU(d, input + c), output + c);
+    for (int c = whole; c < n.channels; ++c) store(input[c], output + c);
+  }
+}
+
 template <typename Out>
 void norm(const RowNorm& n) {
+  if (!n.scale) return convert<Out>(n);
   const Floats d;
   const Vector zero = hn::Zero(d);
   const int whole = n.channels / kLanes * kLanes;
@@ -469,12 +489,7 @@ void norm(const RowNorm& n) {
     };
     for (int c = 0; c < whole; c += kLanes) store(value_at(c), output + c);
     for (int c = whole; c < n.channels; ++c) {
-      const float value = std::max(n.scale[c] * input[c] + n.shift[c], 0.0f);
-      if constexpr (sizeof(Out) == sizeof(float)) {
-        output[c] = value;
-      } else {
-        output[c] = bf16_from_float(value);
-      }
+      store(std::max(n.scale[c] * input[c] + n.shift[c], 0.0f), output + c);
     }
   }
 }
@@ -598,6 +613,10 @@ void maximum(const RowMaximum& m) {
       if (row != m.zero_row) rows[count++] = m.input + row * m.input_stride;
     }
     float* output = m.output + i * m.output_stride;
+    if (count == 0) {
+      std::fill_n(output, m.channels, -std::numeric_limits<float>::infinity());
+      continue;
+    }
     int c = 0;
     for (; c + kLanes <= m.channels; c += kLanes) {
       Vector largest = hn::LoadU(d, rows[0] + c);

@@ -63,15 +63,16 @@ void product(const RowProduct& p) {
     const int64_t row = p.output_rows ? p.output_rows[i] : i;
     Out* output = static_cast<Out*>(p.output) + row * p.output_stride;
     for (int column = p.first_panel * kPanel; column < last; ++column) {
-      float sum = row_sum<In>(p, i, column);
-      const float before = p.add || p.mean ? value_of(output[column]) : 0.0f;
+      const float sum = row_sum<In>(p, i, column);
+      const float before = p.add ? value_of(output[column]) : 0.0f;
+      float after = p.add ? before + sum : sum;
+      if (p.relu) after = std::max(after, 0.0f);  // in this order NaN stays NaN
       if (p.mean) {
         float& mean = p.mean[row * p.output_stride + column];
-        mean = (p.first_residual ? before : mean) + p.remainders[row] * sum;
+        const float change = p.relu ? after - before : sum;
+        mean = (p.first_residual ? before : mean) + p.remainders[row] * change;
       }
-      if (p.add) sum += before;
-      if (p.relu) sum = std::max(sum, 0.0f);  // in this order NaN stays NaN
-      if (!p.keep_output) store(sum, output + column);
+      if (!p.keep_output) store(after, output + column);
     }
   }
 }
@@ -82,7 +83,8 @@ void norm(const RowNorm& n) {
     const float* input = n.input + (n.rows ? n.rows[i] : i) * n.input_stride;
     Out* output = static_cast<Out*>(n.output) + i * n.output_stride;
     for (int c = 0; c < n.channels; ++c) {
-      store(std::max(n.scale[c] * input[c] + n.shift[c], 0.0f), output + c);
+      const float value = n.scale ? std::max(n.scale[c] * input[c] + n.shift[c], 0.0f) : input[c];
+      store(value, output + c);
     }
   }
 }
