@@ -215,12 +215,12 @@ TEST(Kernels, ScalarProductIsTheSumItSays) {
   product.add = true;
   product.mean = mean;
   product.remainders = &remainder;
-  scalar_table().f32.product(product);
+  scalar_table().functions(DataType::kFloat32).product(product);
   EXPECT_EQ(output[0], 1301);
   EXPECT_EQ(mean[0], 5 + 150.5);
   product.first_residual = true;
   product.keep_output = true;
-  scalar_table().f32.product(product);
+  scalar_table().functions(DataType::kFloat32).product(product);
   EXPECT_EQ(output[0], 1301);
   EXPECT_EQ(mean[0], 1301 + 150.5);
   EXPECT_EQ(output[1], kCanary);
@@ -234,7 +234,7 @@ TEST(Kernels, PackedWeightsAreScaledByColumn) {
   const PackedWeights packed =
       pack_weights(scalar_table(), DataType::kFloat32, weights, {2, 1, 0}, scale, 1, 2, 2, arena);
   const float* data = static_cast<const float*>(packed.data);
-  const int panel = scalar_table().panel_columns;
+  const int panel = scalar_table().functions(DataType::kFloat32).panel_columns;
   EXPECT_EQ(data[0], 10);
   EXPECT_EQ(data[1], 300);
   EXPECT_EQ(data[panel], 20);
@@ -264,14 +264,14 @@ TEST(Kernels, NormsEqualTheScalarFormOnEveryInstructionSet) {
       const size_t size = size_t(count) * size_t(channels + 1);
       std::vector<float> expected(size, kCanary), found(size, kCanary);
       norm.output = expected.data();
-      scalar_table().f32.norm(norm);
+      scalar_table().functions(DataType::kFloat32).norm(norm);
       norm.output = found.data();
-      table->f32.norm(norm);
+      table->functions(DataType::kFloat32).norm(norm);
       std::vector<uint16_t> half_expected(size, 7), half(size, 7);
       norm.output = half_expected.data();
-      scalar_table().bf16.norm(norm);
+      scalar_table().functions(DataType::kBFloat16).norm(norm);
       norm.output = half.data();
-      table->bf16.norm(norm);
+      table->functions(DataType::kBFloat16).norm(norm);
       for (size_t i = 0; i < size; ++i) {
         ASSERT_NEAR(found[i], expected[i], 1e-5) << table->name << ", seed " << seed;
         ASSERT_NEAR(float_from_bf16(half[i]), float_from_bf16(half_expected[i]), 0.02)
@@ -303,9 +303,9 @@ TEST(Kernels, WithoutAScaleRowsBecomeOperandsAsTheyAre) {
         std::vector<float> full(rows.size() * stride, kCanary);
         std::vector<uint16_t> half(full.size(), 7);
         norm.output = full.data();
-        table->f32.norm(norm);
+        table->functions(DataType::kFloat32).norm(norm);
         norm.output = half.data();
-        table->bf16.norm(norm);
+        table->functions(DataType::kBFloat16).norm(norm);
         for (size_t i = 0; i < full.size(); ++i) {
           const size_t row = listed ? size_t(rows[i / stride]) : i / stride, c = i % stride;
           if (c == size_t(channels)) {
@@ -344,9 +344,10 @@ TEST(Kernels, SixteenBitsAreRoundedLikeTheScalarForm) {
     norm.shift = shift.data();
     norm.output = output.data();
     norm.channels = channels;
-    table->bf16.norm(norm);
+    table->functions(DataType::kBFloat16).norm(norm);
     for (size_t i = 0; i < input.size(); ++i) {
-      if (table->native_bf16 && input[i] < 1e-37f) continue;  // the instruction flushes these
+      if (table->functions(DataType::kBFloat16).native && input[i] < 1e-37f)
+        continue;  // the instruction flushes these
       EXPECT_EQ(output[i], bf16_from_float(input[i])) << table->name << ", " << input[i];
     }
   }
@@ -414,9 +415,9 @@ TEST(Kernels, NormsKeepWhatIsNotFinite) {
       norm.shift = shift.data();
       norm.channels = int(channels);
       norm.output = output.data();
-      table->f32.norm(norm);
+      table->functions(DataType::kFloat32).norm(norm);
       norm.output = half.data();
-      table->bf16.norm(norm);
+      table->functions(DataType::kBFloat16).norm(norm);
       for (size_t c = 0; c < channels; ++c) {
         const float in_half = float_from_bf16(half[c]);
         if (input[c] == kInfinity) {

@@ -106,7 +106,7 @@ Layer LayerBuilder::layer(const std::string& name, const std::vector<float>& wei
       kernels::pack_weights(table_, type_, weights.data(), strides,
                             after ? after->scale.data() : nullptr, taps, depth, columns, arena_);
   if (after) layer.bias = after->shift;
-  layer.bias.resize(size_t(layer.weights.panels()) * size_t(table_.panel_columns), 0.0f);
+  layer.bias.resize(size_t(layer.weights.panels()) * size_t(layer.weights.panel_columns), 0.0f);
   return layer;
 }
 

@@ -17,7 +17,7 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
            kernels::DataType operands)
     : spec(model), table(kernel_table), type(operands), arena(kWeightPieceBytes) {
   SACT_ASSERT(!spec.detection);  // its parts are networks; see model/detection.h
-  expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::element_size(type)),
+  expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::operand_type(type).weights.bytes),
                 "the weights of this network");
   LayerBuilder builder(spec, weights, table, type, arena, layers);
   if (spec.stem != Stem::kNone) stem = builder.stem();
