@@ -85,7 +85,7 @@ Features SlowNetwork::normalised(const Features& x, const std::string& norm, boo
 
 /// What a unit adds; `shortcut`, of a block's first unit, gets what it is added to.
 Features SlowNetwork::residual(const Features& x, int block, int unit, Features* shortcut) const {
-  const std::string prefix = unit_prefix(block, unit);
+  const std::string prefix = unit_prefix(spec_, block, unit);
   const int width = spec_.block_width(block), out = spec_.block_channels(block);
   const int stride = spec_.unit_stride(block, unit);
   const Features p = normalised(x, prefix + "norm1", true);
@@ -101,7 +101,7 @@ Features SlowNetwork::residual(const Features& x, int block, int unit, Features*
 }
 
 std::vector<double> SlowNetwork::scores(const Features& x, int block, int unit) const {
-  const std::string prefix = unit_prefix(block, unit) + "halting.";
+  const std::string prefix = unit_prefix(spec_, block, unit) + "halting.";
   Features pooled({1, 1}, x.channels);
   pooled.values = means(x);
   if (spec_.halting_norm) pooled = normalised(pooled, prefix + "global_norm", false);
