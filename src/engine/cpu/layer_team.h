@@ -35,7 +35,11 @@ class LayerTeam {
   template <typename Work>
   static void for_each_chunk(Share share, int most, const Work& work);
 
-  int operand_size() const { return kernels::element_size(type_); }
+  int operand_size() const { return operands_.rows.bytes; }
+  /// Stores numbers as operands of products.
+  void store_operands(const float* from, int count, void* to) const {
+    operands_.rows.store(from, count, to);
+  }
   int64_t operand_stride(int channels) const { return row_stride(channels, operand_size()); }
 
   // Products. `thread` counts from 0.
@@ -58,8 +62,8 @@ class LayerTeam {
   const std::shared_ptr<ThreadTeam> team_;
 
  private:
-  const kernels::Table& table_;
-  const kernels::DataType type_;
+  const kernels::TypedFunctions& functions_;
+  const kernels::OperandType& operands_;
   bool profiling_;
   std::vector<LayerProfile> profile_;
 };

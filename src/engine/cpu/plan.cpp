@@ -41,7 +41,7 @@ PackedLayer Packing::pack(const FoldedLayer& folded, const std::vector<float>& w
   layer.weights = kernels::pack_weights(table_, type_, weights.data(), strides, nullptr, taps,
                                         depth, step.out, arena_);
   layer.bias = folded.bias;
-  layer.bias.resize(size_t(layer.weights.panels()) * size_t(table_.panel_columns), 0.0f);
+  layer.bias.resize(size_t(layer.weights.panels()) * size_t(layer.weights.panel_columns), 0.0f);
   return layer;
 }
 
@@ -91,7 +91,7 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
            kernels::DataType operands)
     : spec(model), table(kernel_table), type(operands), arena(0) {
   SACT_ASSERT(!spec.detection);  // its parts are networks; see model/detection.h
-  expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::element_size(type)),
+  expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::operand_type(type).weights.bytes),
                 "the weights of this network");
   const Folding folding(spec, weights);
   const Architecture& architecture = folding.architecture();

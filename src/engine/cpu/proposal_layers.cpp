@@ -61,7 +61,7 @@ void ProposalSession::work(int thread, const float* features, AnchorOutputs& out
   const int64_t stride = operand_stride(channels);
   const Share share = share_of(grid_.rows(), thread);
   for (int64_t row = share.first; row < share.last; ++row) {
-    store_operands(features + row * channels, channels, plan_->type,
+    store_operands(features + row * channels, channels,
                    offset(features_, row * stride, operand_size()));
   }
   if (thread == 0) clear_row(features_, grid_.zero_row(), stride, operand_size());

@@ -113,7 +113,7 @@ class Session : public Runner, private LayerTeam {
                      int count, void* output) const;
   /// Whether rows of the stream are that already.
   bool reads_stream(const PackedUnit& unit) const {
-    return !unit.preactivation && plan_->type == kernels::DataType::kFloat32;
+    return !unit.preactivation && kernels::operand_type(plan_->type).takes_float_rows();
   }
 
   std::shared_ptr<const Plan> plan_;
