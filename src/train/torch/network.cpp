@@ -51,9 +51,9 @@ Convolution make_convolution(const ConvStep& step, const ModelSpec& spec, torch:
     return whole.empty() ? std::string_view(part) : below(part, whole);
   };
   Convolution made;
-  if (step.norm) made.norm = register_at(root, name(step.norm->name), batch_norm(*step.norm, spec));
   made.conv =
       register_at(root, name(step.name), conv2d(step.in, step.out, step.kernel, step.stride));
+  if (step.norm) made.norm = register_at(root, name(step.norm->name), batch_norm(*step.norm, spec));
   made.relu = step.relu;
   return made;
 }
