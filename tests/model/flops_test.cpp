@@ -57,7 +57,7 @@ TEST(Flops, SmallNetworkByHand) {
 }
 
 TEST(Flops, FirstConvolutionOfAStridedUnitRunsAtTheFinerResolution) {
-  for (const Layer& layer : layer_list(imagenet({3, 4, 23, 3}), {224, 224})) {
+  for (const LayerCost& layer : layer_list(imagenet({3, 4, 23, 3}), {224, 224})) {
     if (layer.name == "stages.1.blocks.0.conv1") {
       EXPECT_EQ(layer.size, (Size{56, 56}));
     } else if (layer.name.starts_with("stages.1.blocks.0.")) {

@@ -27,7 +27,7 @@ int LayerTeam::chunk_rows(int row_bytes) const {
   return std::clamp(kCacheBytes / row_bytes, 4 * functions_.tile_rows, kMost);
 }
 
-Split LayerTeam::split_of(int rows, const Layer& layer) const {
+Split LayerTeam::split_of(int rows, const PackedLayer& layer) const {
   // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
   // them for.
   constexpr int kLeastTiles = 4;
@@ -42,7 +42,7 @@ Split LayerTeam::split_of(int rows, const Layer& layer) const {
   return {threads, 1, "few rows, but few columns too"};
 }
 
-kernels::RowProduct LayerTeam::product_of(const Layer& layer) {
+kernels::RowProduct LayerTeam::product_of(const PackedLayer& layer) {
   kernels::RowProduct call;
   call.taps = layer.weights.taps;
   call.depth = layer.weights.depth;
@@ -53,7 +53,7 @@ kernels::RowProduct LayerTeam::product_of(const Layer& layer) {
   return call;
 }
 
-const void* LayerTeam::first_weights(int thread, const Layer& layer, Split split) {
+const void* LayerTeam::first_weights(int thread, const PackedLayer& layer, Split split) {
   const int64_t panels = layer.weights.panels(), part = thread % split.column_parts;
   return layer.weights.panel(int(panels * part / split.column_parts));
 }
@@ -66,13 +66,13 @@ void LayerTeam::note(int thread, int layer, int64_t rows, Split split, kernels::
   profile.taps = taps;
 }
 
-void LayerTeam::multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call,
-                               bool to_f32) {
+void LayerTeam::multiply_alone(int thread, const PackedLayer& layer,
+                               const kernels::RowProduct& call, bool to_f32) {
   const Timer timer(*this, thread, layer.index);
   (to_f32 ? functions_.product_to_f32 : functions_.product)(call);
 }
 
-void LayerTeam::multiply(int thread, const Layer& layer, const kernels::RowProduct& call,
+void LayerTeam::multiply(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
                          bool to_f32) {
   const Split split = split_of(call.rows, layer);
   if (profiling_) {

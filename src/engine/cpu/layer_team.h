@@ -43,14 +43,15 @@ class LayerTeam {
   int64_t operand_stride(int channels) const { return row_stride(channels, operand_size()); }
 
   // Products. `thread` counts from 0.
-  static kernels::RowProduct product_of(const Layer& layer);
-  Split split_of(int rows, const Layer& layer) const;
+  static kernels::RowProduct product_of(const PackedLayer& layer);
+  Split split_of(int rows, const PackedLayer& layer) const;
   /// What the calling thread will read first of a layer's weights.
-  static const void* first_weights(int thread, const Layer& layer, Split split);
+  static const void* first_weights(int thread, const PackedLayer& layer, Split split);
   /// The calling thread's part of a product.
-  void multiply(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
+  void multiply(int thread, const PackedLayer& layer, const kernels::RowProduct& call, bool to_f32);
   /// All of a product, on the calling thread.
-  void multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
+  void multiply_alone(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
+                      bool to_f32);
 
   // The profile.
   bool profiling() const { return profiling_; }

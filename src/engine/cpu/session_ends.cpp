@@ -47,6 +47,7 @@ void Session::run_stem(int thread, const float* planes) {
   call.input_rows = g.stem_taps.data();
   call.output = pooled ? next_stream_ : stream_;
   call.output_stride = stride;
+  call.relu = plan_->stem->relu;
   multiply(thread, *plan_->stem, call, true);
   team_->meet();
   if (!pooled) return;
@@ -68,7 +69,7 @@ void Session::enter_features(int thread, const float* features) {
 }
 
 void Session::run_head(int thread, Results results) {
-  const Head& head = *plan_->head;
+  const PackedHead& head = *plan_->head;
   const Grid& grid = geometry_->blocks.back().grid;
   const int channels = head.layer.weights.depth, outputs = head.layer.weights.columns;
   // Images are shared out; each is normalised in chunks and added up.
@@ -80,12 +81,14 @@ void Session::run_head(int thread, Results results) {
     std::fill_n(sums, channels, 0.0);
     for_each_chunk({0, grid.positions()}, chunk_rows(channels * 4), [&](Share chunk) {
       const float* rows = stream_ + (int64_t(image) * grid.positions() + chunk.first) * stride;
-      plan_->table.functions(kernels::DataType::kFloat32)
-          .norm({chunk.count(), rows, stride, nullptr, head.norm.scale.data(),
-                 head.norm.shift.data(), scratch.normalised, stride, channels});
+      if (head.norm) {
+        plan_->table.functions(kernels::DataType::kFloat32)
+            .norm({chunk.count(), rows, stride, nullptr, head.norm->scale.data(),
+                   head.norm->shift.data(), scratch.normalised, stride, channels});
+        rows = static_cast<float*>(scratch.normalised);
+      }
       std::fill_n(scratch.sums, channels, 0.0f);
-      plan_->table.sum({chunk.count(), static_cast<float*>(scratch.normalised), stride, nullptr,
-                        channels, scratch.sums});
+      plan_->table.sum({chunk.count(), rows, stride, nullptr, channels, scratch.sums});
       for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
     });
     for (int c = 0; c < channels; ++c) scratch.sums[c] = float(sums[c] / grid.positions());

@@ -25,6 +25,9 @@ struct OperandType {
   /// divided by a scale that makes its largest this, and the scales are kept; 0: stored as it is.
   float largest_weight = 0;
 
+  /// Whether rows are floats as the network computes them, so that nothing is left to store.
+  bool takes_float_rows() const { return rows.bytes == sizeof(float); }
+
   /// Depths of a tap in packed weights: whole groups.
   int64_t padded_depth(int depth) const {
     return (int64_t(depth) + depth_group - 1) / depth_group * depth_group;
