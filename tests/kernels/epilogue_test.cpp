@@ -15,7 +15,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 struct Epilogues {
-  bool relu, add, mean, first_residual, keep_output;
+  bool relu, add, mean, first_residual, mean_only;
 };
 
 std::vector<Epilogues> all_epilogues() {
@@ -32,7 +32,7 @@ std::vector<Epilogues> all_epilogues() {
 
 std::string text(const Epilogues& e) {
   return std::string(e.relu ? " relu" : "") + (e.add ? " add" : "") + (e.mean ? " mean" : "") +
-         (e.first_residual ? " first" : "") + (e.keep_output ? " keep" : "");
+         (e.first_residual ? " first" : "") + (e.mean_only ? " keep" : "");
 }
 
 std::vector<float> small_integers(Random& random, size_t count) {
@@ -108,12 +108,12 @@ Results<Out> run(const Problem& p, const Epilogues& e, const Table& table, DataT
   product.output = results.output.data();
   product.output_stride = p.stride();
   product.output_rows = p.output_rows.data();
-  product.relu = e.relu;
-  product.add = e.add;
-  product.mean = e.mean ? results.mean.data() : nullptr;
-  product.remainders = e.mean ? p.remainders.data() : nullptr;
-  product.first_residual = e.first_residual;
-  product.keep_output = e.keep_output;
+  product.epilogue.relu = e.relu;
+  product.epilogue.add = e.add;
+  product.epilogue.mean = e.mean ? results.mean.data() : nullptr;
+  product.epilogue.remainders = e.mean ? p.remainders.data() : nullptr;
+  product.epilogue.first_residual = e.first_residual;
+  product.epilogue.mean_only = e.mean_only;
   const TypedFunctions& functions = table.functions(type);
   (sizeof(Out) == sizeof(float) ? functions.product_to_f32 : functions.product)(product);
   return results;

@@ -14,7 +14,7 @@ namespace {
 struct Case {
   int input_count, rows, positions, taps, depth, columns, output_count;
   int input_gap, output_gap;  // between rows
-  bool relu, add, listed, scattered, bordered, mean, first_residual, keep_output;
+  bool relu, add, listed, scattered, bordered, mean, first_residual, mean_only;
 };
 
 Case random_case(Random& random) {
@@ -42,7 +42,7 @@ Case random_case(Random& random) {
   c.add = coin();
   c.mean = c.add && coin();
   c.first_residual = coin();
-  c.keep_output = c.mean && coin();
+  c.mean_only = c.mean && coin();
   return c;
 }
 
@@ -54,7 +54,7 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
   SCOPED_TRACE(std::string(table.name) + ", seed " + std::to_string(seed));
   Random random(seed);
   Case c = random_case(random);
-  if (sizeof(Out) != sizeof(float)) c.add = c.mean = c.keep_output = false;
+  if (sizeof(Out) != sizeof(float)) c.add = c.mean = c.mean_only = false;
   auto numbers = random_values(random, size_t(c.input_count) * size_t(c.depth + c.input_gap));
   const int32_t zero_row = c.bordered ? random_int(random, 0, c.input_count - 1) : -1;
   if (c.bordered) {
@@ -103,12 +103,12 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
     product.output = results.output.data();
     product.output_stride = int64_t(stride);
     product.columns = c.columns;
-    product.relu = c.relu;
-    product.add = c.add;
-    product.mean = c.mean ? results.mean.data() : nullptr;
-    product.remainders = remainders.data();
-    product.first_residual = c.first_residual;
-    product.keep_output = c.keep_output;
+    product.epilogue.relu = c.relu;
+    product.epilogue.add = c.add;
+    product.epilogue.mean = c.mean ? results.mean.data() : nullptr;
+    product.epilogue.remainders = remainders.data();
+    product.epilogue.first_residual = c.first_residual;
+    product.epilogue.mean_only = c.mean_only;
     // In two parts each way, as threads would take it.
     auto part = [&](int first, int last, int first_panel, int last_panel) {
       RowProduct call = product;
@@ -118,8 +118,8 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
         call.output_rows = output_rows.data() + first;
       } else {
         call.output = results.output.data() + size_t(first) * stride;
-        if (call.mean) call.mean += size_t(first) * stride;
-        call.remainders += first;
+        if (call.epilogue.mean) call.epilogue.mean += size_t(first) * stride;
+        call.epilogue.remainders += first;
       }
       call.first_panel = first_panel;
       call.last_panel = last_panel;
@@ -180,14 +180,14 @@ TEST(Product, ScalarProductIsTheSumItSays) {
   product.output = output;
   product.output_stride = 1;
   product.columns = 1;
-  product.add = true;
-  product.mean = mean;
-  product.remainders = &remainder;
+  product.epilogue.add = true;
+  product.epilogue.mean = mean;
+  product.epilogue.remainders = &remainder;
   scalar_table().functions(DataType::kFloat32).product(product);
   EXPECT_EQ(output[0], 1301);
   EXPECT_EQ(mean[0], 5 + 150.5);
-  product.first_residual = true;
-  product.keep_output = true;
+  product.epilogue.first_residual = true;
+  product.epilogue.mean_only = true;
   scalar_table().functions(DataType::kFloat32).product(product);
   EXPECT_EQ(output[0], 1301);
   EXPECT_EQ(mean[0], 1301 + 150.5);
@@ -220,7 +220,7 @@ TEST(Product, ReluOfAProductKeepsWhatIsNotFinite) {
       product.columns = kColumns;
       product.output = full ? static_cast<void*>(output.data()) : half.data();
       product.output_stride = kColumns;
-      product.relu = true;
+      product.epilogue.relu = true;
       table->functions(type).product(product);
       for (size_t i = 0; i < output.size(); ++i) {
         EXPECT_TRUE(std::isnan(full ? output[i] : float_from_bf16(half[i])))
