@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cpu/parts.h"
 
@@ -86,6 +87,7 @@ template <typename Type>
 std::vector<Part> typed_parts() {
   Part part{kScalarIsa};
   part.typed = {.type = Type::kType,
+                .native = std::is_same_v<Type, Float32>,
                 .panel_columns = kPanel,
                 .tile_rows = 1,
                 .product = product<Type, Type>,
