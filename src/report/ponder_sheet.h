@@ -34,8 +34,8 @@ class PonderSheet {
 
   size_t size() const { return cells_.size(); }
 
-  /// The maps over their photographs in rows of `columns`, with one colour bar for all of them. At
-  /// least one must have been added.
+  /// The maps over their photographs in rows of `columns`, of more where there are very many,
+  /// with one colour bar for all of them. At least one must have been added.
   io::Image draw(int columns) const;
 
  private:
