@@ -20,14 +20,6 @@ namespace {
 
 }  // namespace
 
-bool can_draw_pictures() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    log_verbose("pictures are left out: this sact was built with SACT_PICTURES=OFF");
-  });
-  return false;
-}
-
 void need_pictures() {
   refuse();
 }
@@ -45,7 +37,15 @@ io::Image montage(const std::vector<io::Image>&, int, int, const std::vector<std
 }
 
 PonderSheet::Cell PonderSheet::cell(const io::Image&, Map, std::string, std::vector<DrawnObject>) {
-  refuse();
+  return {};
+}
+
+/// A training goes on without the pictures that it would draw by the way.
+void PonderSheet::add(Cell) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    log_verbose("pictures are left out: this sact was built with SACT_PICTURES=OFF");
+  });
 }
 
 io::Image PonderSheet::draw(int) const {

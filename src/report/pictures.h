@@ -4,9 +4,6 @@
 
 namespace sact::report {
 
-/// Where it cannot, that is said once with SACT_VERBOSE=1.
-bool can_draw_pictures();
-
 /// Throws sact::Error where it cannot.
 void need_pictures();
 

@@ -32,6 +32,10 @@ PonderSheet::Cell PonderSheet::cell(const io::Image& photo, Map ponder_cost, std
           std::move(caption), std::move(objects), Size{photo.height, photo.width}};
 }
 
+void PonderSheet::add(Cell cell) {
+  cells_.push_back(std::move(cell));
+}
+
 io::Image PonderSheet::draw(int columns) const {
   SACT_ASSERT(!cells_.empty());
   ValueRange range;

@@ -11,7 +11,6 @@
 #include "model/preprocess.h"
 #include "model/result.h"
 #include "report/heat_map.h"
-#include "report/pictures.h"
 #include "report/ponder_sheet.h"
 #include "train/torch/network_weights.h"
 #include "train/torch/torch_runner.h"
@@ -275,7 +274,7 @@ void RunFolder::write_model(const std::string& name, Network network) {
 
 void RunFolder::write_samples(Network network, const data::Dataset& dataset, int count, Size size,
                               torch::Device device, int64_t epoch) {
-  if (count == 0 || !network->spec().adaptive() || !report::can_draw_pictures()) return;
+  if (count == 0 || !network->spec().adaptive()) return;
   torch::NoGradGuard no_grad;
   const bool was_training = network->is_training();
   network->eval();

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "report/pictures.h"
 #include "report/ponder_sheet.h"
 #include "train/detect/detection_loss.h"
 #include "train/detect/example_feeder.h"
@@ -118,7 +117,6 @@ void DetectorRunFolder::write_model(const std::string& name, Detector detector) 
 
 void DetectorRunFolder::write_samples(Detector detector, const detect::Examples& examples,
                                       int count, torch::Device device, int64_t epoch) {
-  if (!report::can_draw_pictures()) return;
   report::PonderSheet sheet;
   count = int(std::min<int64_t>(count, examples.size()));
   for (int i = 0; i < count; ++i) {
