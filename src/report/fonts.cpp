@@ -106,3 +106,18 @@ void prepare_fonts() {
 }
 
 }  // namespace sact::report
+
+// What the sanitizers are told about libraries that were not compiled for them.
+#ifdef __SANITIZE_ADDRESS__
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libfontconfig\n";  // a little of its configuration, once
+}
+extern "C" const char* __lsan_default_options() {
+  return "print_suppressions=0";
+}
+#endif
+#ifdef __SANITIZE_THREAD__
+extern "C" const char* __tsan_default_options() {
+  return "ignore_noninstrumented_modules=1";  // GLib's locks are its own
+}
+#endif
