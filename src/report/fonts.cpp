@@ -40,15 +40,13 @@ bool has_font_folders(FcConfig* config) {
   return any;
 }
 
-/// Whether fontconfig can keep what it finds out: in a folder that is there, or that it can make.
+/// Whether fontconfig can keep what it finds out, in a folder that is there or that can be made.
 bool can_write_cache(FcConfig* config) {
   bool any = false;
   for_each(FcConfigGetCacheDirs(config), [&](const char* path) {
-    fs::path folder = path;
     std::error_code ignored;
-    while (!fs::exists(folder, ignored) && folder.has_relative_path())
-      folder = folder.parent_path();
-    any = any || access(folder.c_str(), W_OK) == 0;
+    if (!any) fs::create_directories(path, ignored);
+    any = any || access(path, W_OK) == 0;
   });
   return any;
 }
