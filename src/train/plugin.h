@@ -60,7 +60,7 @@ struct TorchPlugin {
   TorchFacts (*facts)(int threads);
   TrainOutcome (*train)(const TrainRequest& request);
   TrainDetectorOutcome (*train_detector)(const TrainRequest& request);
-  /// Empty in all but the first of several processes.
+  /// Empty in all but the first of several group.
   std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const evaluation::Request& request);
 };
 

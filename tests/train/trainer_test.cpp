@@ -123,7 +123,7 @@ TEST_F(Training, ValidationLossAndConfusionAreThoseOfTheAnswers) {
   const TrainResult result = train(options("a", {"epochs=1"}));
   const auto dataset = data::open_dataset(result.settings.data, "val");
   Feeder feeder(*dataset, {36});
-  Processes alone;
+  ProcessGroup alone;
   double entropy = 0, correct = 0;
   EvaluateOptions options{{32, 32}, 7};
   options.on_image = [&](const evaluation::EvaluatedImage& image) {

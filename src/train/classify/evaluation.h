@@ -1,11 +1,11 @@
-// Evaluation with LibTorch, on any device and shared by several processes.
+// Evaluation with LibTorch, on any device and shared by several group.
 #pragma once
 
 #include "evaluation/evaluate.h"
 #include "model/model_file.h"
 #include "train/classify/feeder.h"
 #include "train/torch/network.h"
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 
@@ -30,10 +30,10 @@ struct EvaluateOptions {
 /// Runs the network over every readable image. Several processes share the images, each of them
 /// taken by exactly one, and all get the whole outcome. They need not keep step: nothing is
 /// exchanged before each is through with its images.
-EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
+EvalOutcome evaluate(Network network, Feeder& feeder, ProcessGroup& group,
                      const EvaluateOptions& options);
 
-/// Answers `sact eval`; empty in all but the first of several processes.
+/// Answers `sact eval`; empty in all but the first of several group.
 std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
                                           const evaluation::Request& request);
 

@@ -141,4 +141,22 @@ std::vector<std::string> differences(const TrainSettings& run, const TrainSettin
   return settings_differences(run, asked, all);
 }
 
+RateSchedule rate_schedule(const TrainSettings& settings, int64_t steps_per_epoch) {
+  RateSchedule schedule;  // in epochs
+  schedule.rate = settings.rate;
+  schedule.warmup_steps = settings.warmup_epochs * double(steps_per_epoch);
+  schedule.unit = double(steps_per_epoch);
+  schedule.cosine = settings.schedule == "cosine";
+  schedule.cosine_from = settings.warmup_epochs;
+  schedule.cosine_to = double(settings.epochs);
+  schedule.drop_factor = settings.step_factor;
+  schedule.drop_every = double(settings.step_epochs);
+  return schedule;
+}
+
+double ponder_weight(const TrainSettings& settings, int64_t step, int64_t steps_per_epoch) {
+  const double rise = settings.tau_warmup_epochs * double(steps_per_epoch);
+  return double(step) < rise ? settings.tau * double(step) / rise : settings.tau;
+}
+
 }  // namespace sact::train

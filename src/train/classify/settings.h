@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "train/loop/schedule.h"
+
 namespace sact::train {
 
 struct TrainSettings {
@@ -92,5 +94,11 @@ std::string settings_help();
 /// between a run and its resumption (how it runs, and more epochs) unless `all` are wanted.
 std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked,
                                      bool all = false);
+
+/// The rate of a run with so many steps in an epoch.
+RateSchedule rate_schedule(const TrainSettings& settings, int64_t steps_per_epoch);
+
+/// The weight of the ponder cost in the loss of step `step`: tau, after a linear rise from 0.
+double ponder_weight(const TrainSettings& settings, int64_t step, int64_t steps_per_epoch);
 
 }  // namespace sact::train

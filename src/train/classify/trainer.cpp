@@ -23,12 +23,11 @@
 #include "train/loop/resumed_settings.h"
 #include "train/loop/run_progress.h"
 #include "train/loop/run_state.h"
-#include "train/loop/schedule.h"
 #include "train/loop/start_weights.h"
 #include "train/torch/device.h"
 #include "train/torch/network_weights.h"
 #include "train/torch/precision.h"
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 #include "train/torch/torch_runner.h"
 
 namespace sact::train {
@@ -58,12 +57,15 @@ class Trainer {
   void look_at_losses(const EpochSums& sums);
   void checkpoint();
   int eval_side() const { return settings_.eval_size ? settings_.eval_size : settings_.size; }
+  double rate(int64_t step) const {
+    return learning_rate(rate_schedule(settings_, steps_per_epoch_), step);
+  }
   /// Images of a step in all processes together.
-  int64_t step_images() const { return int64_t(settings_.batch) * processes_.size(); }
+  int64_t step_images() const { return int64_t(settings_.batch) * group_.size(); }
 
   TrainOptions options_;
   const TrainSettings& settings_;
-  Processes processes_;
+  ProcessGroup group_;
   torch::Device device_;
   std::unique_ptr<RunFolder> folder_;  // in the first process only
   std::unique_ptr<data::Dataset> train_set_, val_set_;
@@ -86,20 +88,20 @@ double decoded_bytes(const data::Dataset& dataset, int side) {
 Trainer::Trainer(const TrainOptions& options)
     : options_(options),
       settings_(options_.settings),
-      processes_(Processes::from_environment(device_from_name(options.device))),
-      device_(processes_.device()) {
-  resume_settings(options_, processes_, /*detector=*/false, settings_from_json);
+      group_(ProcessGroup::from_environment(device_from_name(options.device))),
+      device_(group_.device()) {
+  resume_settings(options_, group_, /*detector=*/false, settings_from_json);
   validate(settings_);
-  if (processes_.first()) folder_ = std::make_unique<RunFolder>(options.run, settings_);
+  if (group_.first()) folder_ = std::make_unique<RunFolder>(options.run, settings_);
 }
 
 bool Trainer::finished_before() {
-  return processes_.any(folder_ && folder_->checkpoint() &&
-                        folder_->checkpoint()->progression().epoch >= settings_.epochs);
+  return group_.any(folder_ && folder_->checkpoint() &&
+                    folder_->checkpoint()->progression().epoch >= settings_.epochs);
 }
 
 void Trainer::prepare() {
-  at::set_num_threads(processes_.threads(options_.threads));
+  at::set_num_threads(group_.threads(options_.threads));
   bf16_ = settings_.precision == "bf16";
   if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
   const data::OpenOptions open{settings_.class_names, settings_.boxes};
@@ -113,9 +115,9 @@ void Trainer::prepare() {
   steps_per_epoch_ = train_set_->size() / step_images();
   if (steps_per_epoch_ == 0) {
     fail("setting 'batch': {} images do not fill one batch of {}", train_set_->size(),
-         processes_.alone()
+         group_.alone()
              ? fmt::format("{}", settings_.batch)
-             : fmt::format("{} in each of {} processes", settings_.batch, processes_.size()));
+             : fmt::format("{} in each of {} processes", settings_.batch, group_.size()));
   }
   prepare_network();
   prepare_feeders();
@@ -134,10 +136,10 @@ void Trainer::prepare_feeders() {
   const int val_storage = storage_size(*val_set_, eval_side(), network_->spec().input.crop);
   const double bytes =
       decoded_bytes(*train_set_, feed.storage_size) + decoded_bytes(*val_set_, val_storage);
-  feed.cache = settings_.cache == "memory" ||
-               (settings_.cache == "auto" &&
-                processes_.local_size() * bytes < 0.5 * double(available_memory()));
-  feed.workers = processes_.threads(settings_.workers);
+  feed.cache =
+      settings_.cache == "memory" ||
+      (settings_.cache == "auto" && group_.local_size() * bytes < 0.5 * double(available_memory()));
+  feed.workers = group_.threads(settings_.workers);
   feed.max_corrupt = settings_.max_corrupt;
   feed.device = device_;
   feed.interrupted = options_.interrupted;
@@ -154,7 +156,7 @@ void Trainer::introduce(const FeederOptions& feed) const {
   facts.val_images = val_set_->size();
   facts.spec = network_->spec();
   facts.steps_per_epoch = steps_per_epoch_;
-  facts.processes = processes_.size();
+  facts.processes = group_.size();
   facts.threads = at::get_num_threads();
   facts.workers = feed.workers;
   facts.images_kept = feed.cache ? "in memory" : "";
@@ -166,21 +168,21 @@ void Trainer::introduce(const FeederOptions& feed) const {
 /// Workers that disagree about what is trained would wait for each other, or learn nonsense.
 void Trainer::compare_with_others() {
   const TrainSettings first =
-      settings_from_json(processes_.broadcast(to_json(settings_)), "the settings of worker 0");
+      settings_from_json(group_.broadcast(to_json(settings_)), "the settings of worker 0");
   auto differing = differences(first, settings_, /*all=*/true);
   const std::string sizes = fmt::format("{} and {} images of {} classes", train_set_->size(),
                                         val_set_->size(), train_set_->classes());
-  const std::string first_sizes = processes_.broadcast(sizes);
+  const std::string first_sizes = group_.broadcast(sizes);
   if (sizes != first_sizes) {
     differing.push_back(fmt::format("its data set: {} -> {}", first_sizes, sizes));
   }
-  expect_same_start(processes_, differing);
+  expect_same_start(group_, differing);
 }
 
 void Trainer::prepare_network() {
   const std::vector<std::string>& classes = train_set_->class_names();
   const ModelSpec spec =
-      agreed_spec(processes_, folder_ ? folder_->checkpoint() : nullptr, classes, settings_.data,
+      agreed_spec(group_, folder_ ? folder_->checkpoint() : nullptr, classes, settings_.data,
                   options_.run, [&] { return spec_of_run(settings_, classes); });
   InitialWeights initial;
   initial.seed = uint64_t(settings_.seed);
@@ -200,7 +202,7 @@ void Trainer::prepare_network() {
   }
   network_->to(device_);
   if (device_.is_cuda()) to_channels_last(*network_);
-  if (settings_.sync_norms) network_->synchronise_norms(processes_);
+  if (settings_.sync_norms) network_->synchronise_norms(group_);
   network_->train();
   network_->set_norm_decay(settings_.norm_decay);
   sgd_ = std::make_unique<Sgd>(
@@ -215,7 +217,7 @@ void Trainer::prepare_network() {
   RunStateOptions run{options_.run, to_json(settings_), spec, settings_.checkpoint_minutes};
   run.average_buffers = !settings_.sync_norms;
   run.interrupted = options_.interrupted;
-  state_ = std::make_unique<RunState>(processes_, *network_, *sgd_, std::move(run));
+  state_ = std::make_unique<RunState>(group_, *network_, *sgd_, std::move(run));
   state_->start(folder_ ? folder_->checkpoint() : nullptr);
 }
 
@@ -229,20 +231,19 @@ void Trainer::train_step(const DeviceBatch& batch, EpochSums& sums) {
   const torch::Tensor images =
       augment_batch(batch.pixels, augmentations, settings_.size, network_->spec().input);
   step_->set_tau(ponder_weight(settings_, state_->progression.step, steps_per_epoch_));
-  sums.add(step_->run(images, batch.labels,
-                      learning_rate(settings_, state_->progression.step, steps_per_epoch_)));
+  sums.add(step_->run(images, batch.labels, rate(state_->progression.step)));
 }
 
 /// Waits for the device, which otherwise works behind: now and then only.
 void Trainer::look_at_losses(const EpochSums& sums) {
-  const LossSums now = sums.losses(processes_);
+  const LossSums now = sums.losses(group_);
   if (!std::isfinite(now.loss)) state_->fail_not_finite();
   const Progression& progression = state_->progression;
   const double images = progression.images - seen_images_;
   if (images > 0 && folder_) {
     StepRecord record;
     record.step = progression.step;
-    record.rate = learning_rate(settings_, progression.step - 1, steps_per_epoch_);
+    record.rate = rate(progression.step - 1);
     record.loss = (now.loss - seen_.loss) / images;
     record.entropy = (now.entropy - seen_.entropy) / images;
     record.ponder_cost = (now.ponder - seen_.ponder) / images;
@@ -262,15 +263,15 @@ bool Trainer::run_epoch() {
   // Every process draws the same order and takes its share of each step's images.
   auto order = data::epoch_order(train_set_->size(), uint64_t(settings_.seed),
                                  state_->progression.epoch, true);
-  if (!processes_.alone()) {
+  if (!group_.alone()) {
     order.resize(size_t(steps_per_epoch_ * step_images()));
-    order = data::training_shard(order, processes_.rank(), processes_.size());
+    order = data::training_shard(order, group_.rank(), group_.size());
   }
   const auto pass = train_feeder_->pass(std::move(order), settings_.batch,
-                                        state_->progression.position / processes_.size(), true);
+                                        state_->progression.position / group_.size(), true);
   // Sums of the part that is done already are counted once, by the first.
-  EpochSums sums(processes_.first() ? state_->progression : Progression{},
-                 network_->spec().blocks(), device_);
+  EpochSums sums(group_.first() ? state_->progression : Progression{}, network_->spec().blocks(),
+                 device_);
   const Progression& begin = state_->progression;
   seen_ = {begin.loss_sum, begin.entropy_sum, begin.ponder_sum, begin.correct};
   seen_images_ = begin.images;
@@ -280,14 +281,14 @@ bool Trainer::run_epoch() {
   state_->restart_clock();
   auto take_stock = [&] {
     look_at_losses(sums);
-    sums.store(state_->progression, processes_);
+    sums.store(state_->progression, group_);
     state_->progression.seconds += seconds_since(start);
     start = Clock::now();
   };
   DeviceBatch batch;
   while (pass->next(batch)) {
     train_step(batch, sums);
-    state_->progression.position = batch.next_position * processes_.size();
+    state_->progression.position = batch.next_position * group_.size();
     state_->progression.images += double(step_images());
     ++state_->progression.step;
     bar.advance(step_images());
@@ -312,7 +313,7 @@ void Trainer::finish_epoch(TrainResult& result) {
   const bool last = epoch == settings_.epochs;
   EpochRecord record;
   record.epoch = epoch;
-  record.rate = learning_rate(settings_, state_->progression.step - 1, steps_per_epoch_);
+  record.rate = rate(state_->progression.step - 1);
   record.loss = state_->progression.loss_sum / state_->progression.images;
   record.entropy = state_->progression.entropy_sum / state_->progression.images;
   record.ponder_cost = state_->progression.ponder_sum / state_->progression.images;
@@ -328,7 +329,7 @@ void Trainer::finish_epoch(TrainResult& result) {
     Answers answers;
     EvaluateOptions options{{side, side}, settings_.batch, bf16_};
     options.answers = &answers;
-    record.evaluation = evaluate(network_, *val_feeder_, processes_, options);
+    record.evaluation = evaluate(network_, *val_feeder_, group_, options);
     record.val_loss = answers.entropy();
     result.last = *record.evaluation;
     const bool best = record.evaluation->accuracy > state_->progression.best_accuracy;
@@ -355,7 +356,7 @@ void Trainer::finish_epoch(TrainResult& result) {
 TrainResult Trainer::run() {
   const auto start = Clock::now();
   TrainResult result;
-  result.first = processes_.first();
+  result.first = group_.first();
   result.settings = settings_;
   if (finished_before()) {
     result.finished = result.finished_before = true;
@@ -374,13 +375,12 @@ TrainResult Trainer::run() {
   while (state_->progression.epoch < settings_.epochs && !stopped) {
     if (run_epoch()) {
       finish_epoch(result);
-      stopped =
-          processes_.any(state_->interrupted()) && state_->progression.epoch < settings_.epochs;
+      stopped = group_.any(state_->interrupted()) && state_->progression.epoch < settings_.epochs;
     } else {
       stopped = true;
     }
   }
-  processes_.barrier();  // none leaves while another still needs it
+  group_.barrier();  // none leaves while another still needs it
   result.network = network_;
   if (folder_) result.stored = folder_->stored();
   result.finished = !stopped;

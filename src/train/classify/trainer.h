@@ -37,7 +37,7 @@ struct TrainResult {
   Network network{nullptr};  // as it stands after this call; null when the run was finished before
 };
 
-/// Trains, or goes on where the run folder stands. Several processes (see Processes) each take
+/// Trains, or goes on where the run folder stands. Several processes (see ProcessGroup) each take
 /// their part of every step; the first of them alone uses the run folder. Throws sact::Error for
 /// settings, data or files that make no sense, for settings that differ from those of the run, when
 /// the loss is no longer finite, and when another process is lost.

@@ -22,14 +22,14 @@ void EpochSums::add(const StepResult& result) {
   total_.most_units = torch::maximum(total_.most_units, result.most_units);
 }
 
-void EpochSums::store(Progression& progression, Processes& processes) const {
-  const LossSums sums = losses(processes);
+void EpochSums::store(Progression& progression, ProcessGroup& group) const {
+  const LossSums sums = losses(group);
   progression.loss_sum = sums.loss;
   progression.entropy_sum = sums.entropy;
   progression.ponder_sum = sums.ponder;
   progression.correct = sums.correct;
   torch::Tensor most_units = total_.most_units.clone();
-  processes.maximum(most_units);
+  group.maximum(most_units);
   progression.most_units.clear();
   const torch::Tensor units = most_units.cpu();
   for (int64_t i = 0; i < units.numel(); ++i) {
@@ -37,9 +37,9 @@ void EpochSums::store(Progression& progression, Processes& processes) const {
   }
 }
 
-LossSums EpochSums::losses(Processes& processes) const {
+LossSums EpochSums::losses(ProcessGroup& group) const {
   torch::Tensor sums = total_.sums.clone();
-  processes.sum(sums);
+  group.sum(sums);
   const torch::Tensor host = sums.cpu();
   const auto values = host.accessor<double, 1>();
   return {values[0], values[1], values[2], values[3]};

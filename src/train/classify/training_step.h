@@ -8,7 +8,7 @@
 #include "train/loop/sgd.h"
 #include "train/torch/libtorch.h"
 #include "train/torch/network.h"
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 
@@ -19,7 +19,7 @@ struct StepResult {
   torch::Tensor most_units;  // float32, of each block: largest N
 };
 
-/// The losses of the epoch so far, of all processes.
+/// The losses of the epoch so far, of all group.
 struct LossSums {
   double loss = 0, entropy = 0, ponder = 0, correct = 0;
 };
@@ -30,10 +30,10 @@ class EpochSums {
   EpochSums(const Progression& progression, int blocks, torch::Device device);
 
   void add(const StepResult& result);
-  /// The sums of all processes. Waits for them and for the device.
-  void store(Progression& progression, Processes& processes) const;
+  /// The sums of all group. Waits for them and for the device.
+  void store(Progression& progression, ProcessGroup& group) const;
   /// The losses alone; likewise. Not finite where any was not.
-  LossSums losses(Processes& processes) const;
+  LossSums losses(ProcessGroup& group) const;
 
  private:
   StepResult total_;

@@ -1,7 +1,5 @@
 #include "train/detect/detection_settings.h"
 
-#include <cmath>
-
 #include "train/loop/settings_table.h"
 
 namespace sact::train {
@@ -116,15 +114,15 @@ std::vector<std::string> differences(const DetectionSettings& run, const Detecti
   return settings_differences(run, asked, all);
 }
 
-double learning_rate(const DetectionSettings& settings, int64_t step, int64_t steps) {
-  if (double(step) < settings.warmup_steps) {
-    return settings.rate * double(step + 1) / settings.warmup_steps;
-  }
-  const double done = double(step) / double(steps);
-  if (settings.schedule == "cosine") return settings.rate * 0.5 * (1 + std::cos(M_PI * done));
-  double rate = settings.rate;
-  for (double drop : settings.drops) rate *= done >= drop ? settings.drop_factor : 1;
-  return rate;
+RateSchedule rate_schedule(const DetectionSettings& settings, int64_t steps) {
+  RateSchedule schedule;  // in shares of the run
+  schedule.rate = settings.rate;
+  schedule.warmup_steps = settings.warmup_steps;
+  schedule.unit = double(steps);
+  schedule.cosine = settings.schedule == "cosine";
+  schedule.drop_factor = settings.drop_factor;
+  schedule.drops = settings.drops;
+  return schedule;
 }
 
 }  // namespace sact::train

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "train/loop/schedule.h"
+
 namespace sact::train {
 
 struct DetectionSettings {
@@ -68,7 +70,7 @@ std::string detection_settings_help();
 std::vector<std::string> differences(const DetectionSettings& run, const DetectionSettings& asked,
                                      bool all = false);
 
-/// The rate of a step of so many in the whole run.
-double learning_rate(const DetectionSettings& settings, int64_t step, int64_t steps);
+/// The rate of a run of so many steps.
+RateSchedule rate_schedule(const DetectionSettings& settings, int64_t steps);
 
 }  // namespace sact::train

@@ -59,7 +59,7 @@ MeanStd moments(double count, double sum, double square) {
 }  // namespace
 
 DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
-                                  data::CorruptItems& corrupt, Processes& processes, int workers) {
+                                  data::CorruptItems& corrupt, ProcessGroup& group, int workers) {
   const ModelSpec& spec = detector->spec();
   const ModelSpec& extractor = detector->extractor_spec();
   const torch::Device device = detector->parameters().front().device();
@@ -70,7 +70,7 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& exa
   torch::Tensor sums = torch::zeros({4 + 2 * extractor.blocks()}, torch::kFloat64);
   auto totals = sums.accessor<double, 1>();
   auto order = data::epoch_order(examples.size(), 0, 0, false);
-  ExampleFeeder feeder(examples, data::evaluation_shard(order, processes.rank(), processes.size()),
+  ExampleFeeder feeder(examples, data::evaluation_shard(order, group.rank(), group.size()),
                        *spec.detection, {workers, {}, /*reduced=*/false}, corrupt);
   FedExample example;
   while (feeder.next(example, /*replace=*/false)) {
@@ -91,8 +91,8 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& exa
       add(1 + block, mean_units(output.extracted.blocks[size_t(block)]));
     }
   }
-  processes.sum(sums);
-  processes.sum(found.values());
+  group.sum(sums);
+  group.sum(found.values());
   if (totals[0] == 0) fail("none of the {} pictures for evaluation can be read", examples.size());
   DetectorOutcome outcome;
   const detect::CocoInstances truth = examples.truth();

@@ -24,7 +24,7 @@
 #include "train/torch/crop_torch.h"
 #include "train/torch/device.h"
 #include "train/torch/precision.h"
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 namespace {
@@ -59,12 +59,15 @@ class DetectorTrainer {
         uint64_t(settings_.seed) + 0x9e37,
         uint64_t(progression().epoch) * uint64_t(train_->size()) + uint64_t(index));
   }
-  int64_t step_images() const { return int64_t(settings_.batch) * processes_.size(); }
+  double rate(int64_t step) const {
+    return learning_rate(rate_schedule(settings_, steps_per_epoch_ * settings_.epochs), step);
+  }
+  int64_t step_images() const { return int64_t(settings_.batch) * group_.size(); }
   Progression& progression() const { return state_->progression; }
 
   DetectorTrainOptions options_;
   const DetectionSettings& settings_;
-  Processes processes_;
+  ProcessGroup group_;
   torch::Device device_;
   std::unique_ptr<DetectorRunFolder> folder_;  // in the first process only
   std::unique_ptr<detect::Examples> train_, val_;
@@ -83,20 +86,20 @@ class DetectorTrainer {
 DetectorTrainer::DetectorTrainer(const DetectorTrainOptions& options)
     : options_(options),
       settings_(options_.settings),
-      processes_(Processes::from_environment(device_from_name(options.device))),
-      device_(processes_.device()) {
-  resume_settings(options_, processes_, /*detector=*/true, detection_settings_from_json);
+      group_(ProcessGroup::from_environment(device_from_name(options.device))),
+      device_(group_.device()) {
+  resume_settings(options_, group_, /*detector=*/true, detection_settings_from_json);
   validate(settings_);
-  if (processes_.first()) folder_ = std::make_unique<DetectorRunFolder>(options.run, settings_);
+  if (group_.first()) folder_ = std::make_unique<DetectorRunFolder>(options.run, settings_);
 }
 
 bool DetectorTrainer::finished_before() {
-  return processes_.any(folder_ && folder_->checkpoint() &&
-                        folder_->checkpoint()->progression().epoch >= settings_.epochs);
+  return group_.any(folder_ && folder_->checkpoint() &&
+                    folder_->checkpoint()->progression().epoch >= settings_.epochs);
 }
 
 void DetectorTrainer::prepare() {
-  at::set_num_threads(processes_.threads(options_.threads));
+  at::set_num_threads(group_.threads(options_.threads));
   bf16_ = settings_.precision == "bf16";
   if (bf16_ && !device_.is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
   train_ = detect::open_examples(settings_.data, settings_.train);
@@ -127,31 +130,31 @@ void DetectorTrainer::introduce() const {
   facts.val_images = val_->size();
   facts.spec = detector_->spec();
   facts.steps_per_epoch = steps_per_epoch_;
-  facts.processes = processes_.size();
+  facts.processes = group_.size();
   facts.threads = at::get_num_threads();
-  facts.workers = processes_.threads(settings_.workers);
+  facts.workers = group_.threads(settings_.workers);
   facts.epoch = progression().epoch;
   facts.step = progression().step;
   for (const std::string& line : banner(facts)) log_info("{}", line);
 }
 
 void DetectorTrainer::compare_with_others() {
-  const DetectionSettings first = detection_settings_from_json(
-      processes_.broadcast(to_json(settings_)), "the settings of worker 0");
+  const DetectionSettings first = detection_settings_from_json(group_.broadcast(to_json(settings_)),
+                                                               "the settings of worker 0");
   auto differing = differences(first, settings_, /*all=*/true);
   const std::string sizes = fmt::format("{} and {} images of {} classes", train_->size(),
                                         val_->size(), train_->class_names().size());
-  const std::string first_sizes = processes_.broadcast(sizes);
+  const std::string first_sizes = group_.broadcast(sizes);
   if (sizes != first_sizes) {
     differing.push_back(fmt::format("its data set: {} -> {}", first_sizes, sizes));
   }
-  expect_same_start(processes_, differing);
+  expect_same_start(group_, differing);
 }
 
 void DetectorTrainer::prepare_detector() {
   const std::vector<std::string>& classes = train_->class_names();
   const ModelSpec spec =
-      agreed_spec(processes_, folder_ ? folder_->checkpoint() : nullptr, classes, settings_.data,
+      agreed_spec(group_, folder_ ? folder_->checkpoint() : nullptr, classes, settings_.data,
                   options_.run, [&] { return spec_of_run(settings_, classes); });
   InitialWeights initial;
   initial.seed = uint64_t(settings_.seed);
@@ -175,7 +178,7 @@ void DetectorTrainer::prepare_detector() {
                                           settings_.decay_norms, settings_.clip_norm});
   RunStateOptions run{options_.run, to_json(settings_), spec, settings_.checkpoint_minutes};
   run.interrupted = options_.interrupted;
-  state_ = std::make_unique<RunState>(processes_, *detector_, *sgd_, std::move(run));
+  state_ = std::make_unique<RunState>(group_, *detector_, *sgd_, std::move(run));
   state_->start(folder_ ? folder_->checkpoint() : nullptr);
 }
 
@@ -194,14 +197,14 @@ void DetectorTrainer::train_step(const std::vector<FedExample>& batch, torch::Te
     sums.add_(torch::cat({loss.total.detach().view({1}), loss.parts}).to(torch::kFloat64));
   }
   state_->exchange();
-  sgd_->step(learning_rate(settings_, progression().step, steps_per_epoch_ * settings_.epochs));
+  sgd_->step(rate(progression().step));
 }
 
 /// Sums of all processes since the last take_stock(), and the losses since the last look for the
 /// event file. Waits for the device, which otherwise works behind: now and then only.
 void DetectorTrainer::look_at_losses(const torch::Tensor& sums) {
   torch::Tensor all = sums.clone();
-  processes_.sum(all);
+  group_.sum(all);
   const torch::Tensor host = all.cpu();
   const std::vector<double> now(host.data_ptr<double>(), host.data_ptr<double>() + kSums);
   if (!torch::isfinite(host).all().item<bool>()) state_->fail_not_finite();
@@ -209,10 +212,7 @@ void DetectorTrainer::look_at_losses(const torch::Tensor& sums) {
   if (folder_ && images > 0) {
     std::vector<double> losses;
     for (size_t i = 0; i < now.size(); ++i) losses.push_back((now[i] - seen_[i]) / images);
-    folder_->record_steps(
-        losses,
-        learning_rate(settings_, progression().step - 1, steps_per_epoch_ * settings_.epochs),
-        progression().step);
+    folder_->record_steps(losses, rate(progression().step - 1), progression().step);
     progress_->set_loss(losses[0]);
   }
   seen_ = now;
@@ -239,10 +239,10 @@ bool DetectorTrainer::run_epoch() {
   Progression& now = progression();
   auto order = data::epoch_order(train_->size(), uint64_t(settings_.seed), now.epoch, true);
   order.resize(size_t(steps_per_epoch_ * step_images()));
-  order = data::training_shard(order, processes_.rank(), processes_.size());
-  order.erase(order.begin(), order.begin() + now.position / processes_.size());
+  order = data::training_shard(order, group_.rank(), group_.size());
+  order.erase(order.begin(), order.begin() + now.position / group_.size());
   ExampleFeederOptions feed;
-  feed.workers = processes_.threads(settings_.workers);
+  feed.workers = group_.threads(settings_.workers);
   feed.flipped = [this](int64_t index) { return random_of(index).coin(settings_.flip); };
   ExampleFeeder feeder(*train_, std::move(order), *detector_->spec().detection, feed,
                        *train_corrupt_);
@@ -284,14 +284,14 @@ void DetectorTrainer::finish_epoch(DetectorTrainResult& result) {
   Progression& now = progression();
   DetectorEpoch record;
   record.epoch = ++now.epoch;
-  record.rate = learning_rate(settings_, now.step - 1, steps_per_epoch_ * settings_.epochs);
+  record.rate = rate(now.step - 1);
   record.loss = now.loss_sum / now.images;
   for (double loss : now.losses) record.losses.push_back(loss / now.images);
   record.seconds = now.seconds;
   record.images_per_second = now.images / now.seconds;
   if (record.epoch == settings_.epochs || record.epoch % settings_.eval_every == 0) {
-    record.evaluation = evaluate_detector(detector_, *val_, *val_corrupt_, processes_,
-                                          processes_.threads(settings_.workers));
+    record.evaluation = evaluate_detector(detector_, *val_, *val_corrupt_, group_,
+                                          group_.threads(settings_.workers));
     result.ap = record.evaluation->metrics[detect::kAp];
     result.flops = record.evaluation->flops.mean;
     // Where there is nothing to find, any detector is the best so far.
@@ -318,7 +318,7 @@ void DetectorTrainer::finish_epoch(DetectorTrainResult& result) {
 DetectorTrainResult DetectorTrainer::run() {
   const auto start = Clock::now();
   DetectorTrainResult result;
-  result.first = processes_.first();
+  result.first = group_.first();
   if (finished_before()) {
     result.finished = result.finished_before = true;
     if (!folder_) return result;
@@ -336,12 +336,12 @@ DetectorTrainResult DetectorTrainer::run() {
   while (progression().epoch < settings_.epochs && !stopped) {
     if (run_epoch()) {
       finish_epoch(result);
-      stopped = processes_.any(state_->interrupted()) && progression().epoch < settings_.epochs;
+      stopped = group_.any(state_->interrupted()) && progression().epoch < settings_.epochs;
     } else {
       stopped = true;
     }
   }
-  processes_.barrier();  // none leaves while another still needs it
+  group_.barrier();  // none leaves while another still needs it
   result.detector = detector_;
   if (folder_) result.stored = folder_->stored();
   result.finished = !stopped;
