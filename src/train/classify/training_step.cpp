@@ -48,7 +48,7 @@ LossSums EpochSums::losses(ProcessGroup& group) const {
 TrainingStep::TrainingStep(Network network, Sgd& sgd, StepOptions options)
     : network_(std::move(network)), sgd_(sgd), options_(std::move(options)) {
   const torch::Device device = network_->parameters().front().device();
-  if (options_.graph) graph_ = StepGraph::create(device);
+  if (options_.graph) graph_ = StepGraph::create(device, network_->parameters());
   tau_ = torch::full({}, options_.tau, torch::TensorOptions(torch::kFloat32).device(device));
 }
 
