@@ -6,7 +6,9 @@
 #include <map>
 #include <string>
 
-#include "train/classify/training_step.h"
+#include "train/classify/step.h"
+#include "train/loop/epoch_sums.h"
+#include "train/loop/sgd.h"
 #include "train/random_network.h"
 #include "train/torch/precision.h"
 #include "train/torch/recording.h"
@@ -197,19 +199,20 @@ TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
       network->to(torch::Device(torch::kCUDA));
       network->train();
       Sgd sgd(network->named_parameters(), {});
-      TrainingStep step(network, sgd, {.tau = 0.01, .graph = graph});
-      EpochSums sums({}, network->spec().blocks(), torch::kCUDA);
+      TrainingStep step(network, {.tau = 0.01, .graph = graph});
+      EpochSums sums({}, 4, size_t(network->spec().blocks()), torch::kCUDA);
       for (uint64_t i = 0; i < 10; ++i) {
         const int count = i == 6 ? 3 : 4;  // a batch of another size between replays
         const torch::Tensor images = test::random_images(count, 48, 48, 82 + i).to(torch::kCUDA);
         const torch::Tensor labels = ((torch::arange(count) + int64_t(i)) % 6).to(torch::kCUDA);
         step.set_tau(i < 5 ? 0.01 : 0.1);
-        sums.add(step.run(images, labels, i < 6 ? 0.01 : 0.001));
+        sgd.zero_gradients();
+        const StepResult result = step.run(images, labels);
+        sgd.step(i < 6 ? 0.01 : 0.001);
+        sums.add(result.sums, result.most_units);
       }
-      Progression progression;
       ProcessGroup alone;
-      sums.store(progression, alone);
-      std::vector<torch::Tensor> all = {torch::tensor({float(progression.loss_sum)})};
+      std::vector<torch::Tensor> all = {torch::tensor({float(sums.sums(alone)[kLossSum])})};
       for (auto& tensor : named_tensors(*network)) {
         all.push_back(tensor.value().detach().to(torch::kCPU, torch::kFloat32).flatten());
       }

@@ -15,9 +15,10 @@
 #include "support/errors.h"
 #include "support/program.h"
 #include "train/classify/evaluation.h"
-#include "train/classify/trainer.h"
-#include "train/detect/detector_evaluation.h"
-#include "train/detect/detector_trainer.h"
+#include "train/classify/task.h"
+#include "train/detect/evaluation.h"
+#include "train/detect/task.h"
+#include "train/loop/trainer.h"
 #include "train/process_group_job.h"
 
 namespace sact::train {
@@ -220,12 +221,12 @@ TEST_F(TwoProcesses, TrainOneNetworkAndEvaluateItExactly) {
   for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(torch::equal(first[i], second[i])) << i;
 
   const auto dataset = data::open_dataset(data_, "val", {});
-  FeederOptions feed;
-  feed.storage_size = 36;
-  Feeder feeder(*dataset, feed);
+  DeviceLoaderOptions options;
+  options.storage_size = 36;
+  DeviceLoader loader(*dataset, options);
   ProcessGroup alone;
   const EvalOutcome expected =
-      evaluate(load_network(ModelFile(directory_ / "run/last.safetensors")), feeder, alone,
+      evaluate(load_network(ModelFile(directory_ / "run/last.safetensors")), loader, alone,
                {.size = {32, 32}, .batch = 5});
   std::istringstream found(text(output(0)));
   int64_t finished = 0, steps = 0, images = 0;
@@ -255,13 +256,13 @@ TEST_F(TwoProcesses, StopTogetherAndResumeToTheSameBits) {
             text((directory_ / "stopped/last.safetensors").string()));
 
   // The same run with another number of processes would be another run.
-  TrainOptions alone;
-  alone.run = directory_ / "stopped";
-  for (const std::string& setting : training("", 0)) {
-    if (setting.find('=') != std::string::npos) set_from_text(alone.settings, setting);
-  }
-  ++alone.settings.epochs;  // the run is finished, and would have nothing to do
-  const std::string message = test::error_of([&] { train(alone); });
+  TrainRequest alone;
+  alone.run = (directory_ / "stopped").string();
+  alone.assignments = {"epochs=3"};  // the run is finished, and would have nothing to do
+  const std::string message = test::error_of([&] {
+    ClassifierTask task;
+    run_training(task, alone);
+  });
   EXPECT_NE(message.find("2 processes"), std::string::npos) << message;
 }
 

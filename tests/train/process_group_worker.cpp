@@ -3,7 +3,8 @@
 #include <fstream>
 
 #include "base/log.h"
-#include "train/classify/trainer.h"
+#include "train/classify/task.h"
+#include "train/loop/trainer.h"
 #include "train/process_group_job.h"
 #include "train/torch/process_group.h"
 
@@ -52,18 +53,20 @@ void units(const std::string& output, const Arguments& arguments) {
 /// A training run that this worker interrupts after `stop` steps (0: never).
 void run(const std::string& output, const Arguments& arguments) {
   set_log_level(LogLevel::kQuiet);
-  TrainOptions options;
-  options.run = arguments.at(0);
-  options.threads = 1;
+  TrainRequest request;
+  request.run = arguments.at(0);
+  request.threads = 1;
   const int stop = std::stoi(arguments.at(1));
   int asked = 0;
-  if (stop > 0) options.interrupted = [&] { return ++asked >= stop; };
-  for (size_t i = 2; i < arguments.size(); ++i) set_from_text(options.settings, arguments[i]);
-  const TrainResult result = train(options);
-  torch::save(result.network->parameters(), output + ".weights");
-  std::ofstream(output) << result.finished << ' ' << result.steps << ' ' << result.last.images
-                        << ' ' << std::hexfloat << result.last.accuracy << ' '
-                        << result.last.recall5 << ' ' << result.last.flops.mean;
+  if (stop > 0) request.interrupted = [&] { return ++asked >= stop; };
+  request.assignments.assign(arguments.begin() + 2, arguments.end());
+  ClassifierTask task;
+  const TrainOutcome result = run_training(task, request);
+  const EvalOutcome& last = task.last_evaluation();
+  torch::save(task.network()->parameters(), output + ".weights");
+  std::ofstream(output) << result.finished << ' ' << result.steps << ' ' << last.images << ' '
+                        << std::hexfloat << last.accuracy << ' ' << last.recall5 << ' '
+                        << last.flops.mean;
 }
 
 }  // namespace

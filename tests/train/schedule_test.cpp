@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "train/classify/settings.h"
-#include "train/detect/detection_settings.h"
+#include "train/detect/settings.h"
 
 namespace sact::train {
 namespace {

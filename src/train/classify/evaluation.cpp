@@ -47,7 +47,7 @@ std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
   return results;
 }
 
-void note_answer(const ImageResult& result, int label, int64_t item, Answers& answers) {
+void note_answer(const ImageResult& result, int label, int64_t sample, Answers& answers) {
   const std::vector<float>& logits = result.logits;
   if (!std::all_of(logits.begin(), logits.end(),
                    [](float logit) { return std::isfinite(logit); })) {
@@ -56,12 +56,12 @@ void note_answer(const ImageResult& result, int label, int64_t item, Answers& an
   const double highest = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
   for (const float logit : logits) sum += std::exp(logit - highest);
-  answers.classes[size_t(item)] = 1 + top_classes(logits, 1).front().index;
+  answers.classes[size_t(sample)] = 1 + top_classes(logits, 1).front().index;
   answers.entropy_sum += std::log(sum) + highest - logits[size_t(label)];
   ++answers.images;
 }
 
-/// All get the answers of all: each item was seen by one process at most.
+/// All get the answers of all: each sample was seen by one process at most.
 void join(ProcessGroup& group, Answers& answers) {
   std::vector<double> sums = {answers.entropy_sum, answers.images};
   add_up(group, sums);
@@ -70,37 +70,20 @@ void join(ProcessGroup& group, Answers& answers) {
   add_up(group, answers.classes);
 }
 
-/// In evaluation mode while it lives.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(Network network)
-      : network_(network), was_training_(network->is_training()) {
-    network_->eval();
-  }
-  ~EvaluationMode() { network_->train(was_training_); }
-  EvaluationMode(const EvaluationMode&) = delete;
-  EvaluationMode& operator=(const EvaluationMode&) = delete;
-
- private:
-  Network network_;
-  bool was_training_;
-  torch::NoGradGuard no_grad_;
-};
-
 }  // namespace
 
-EvalOutcome evaluate(Network network, Feeder& feeder, ProcessGroup& group,
+EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
                      const EvaluateOptions& options) {
-  const EvaluationMode mode(network);
+  const EvaluationMode mode(*network);
   const auto start = Clock::now();
-  const data::Dataset& dataset = feeder.dataset();
+  const data::Dataset& dataset = loader.dataset();
   const auto shard = data::evaluation_shard(data::epoch_order(dataset.size(), 0, 0, false),
                                             group.rank(), group.size());
   Progress progress("evaluating", int64_t(shard.size()), "images");
   evaluation::Tally tally(network->spec().blocks());
   std::vector<double> network_seconds = {0};
   if (options.answers) *options.answers = {std::vector<double>(size_t(dataset.size())), 0, 0};
-  const auto pass = feeder.pass(shard, options.batch, 0, false);
+  const auto pass = loader.pass(shard, options.batch, 0, false);
   DeviceBatch batch;
   while (pass->next(batch)) {
     if (options.interrupted && options.interrupted()) {
@@ -117,7 +100,7 @@ EvalOutcome evaluate(Network network, Feeder& feeder, ProcessGroup& group,
     progress.advance(batch.count());
   }
   progress.finish();
-  feeder.corrupt().name_lost_classes(dataset);
+  loader.corrupt().name_lost_classes(dataset);
   add_up(group, tally.sums());
   add_up(group, network_seconds);
   if (options.answers) join(group, *options.answers);
@@ -144,14 +127,14 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
       expect_forward_memory(file.spec(), int(batch), size);
     }
     // Images are decoded anew for every size, so that a result does not depend on the others.
-    FeederOptions feed;
-    feed.storage_size = evaluation::storage_size(*dataset, size, file.spec());
-    feed.workers = group.threads(request.workers);
-    feed.device = group.device();
-    feed.interrupted = request.interrupted;
-    Feeder feeder(*dataset, feed);
+    DeviceLoaderOptions options;
+    options.storage_size = evaluation::storage_size(*dataset, size, file.spec());
+    options.workers = group.threads(request.workers);
+    options.device = group.device();
+    options.interrupted = request.interrupted;
+    DeviceLoader loader(*dataset, options);
     outcomes.push_back(evaluate(
-        network, feeder, group,
+        network, loader, group,
         {size, request.batch, request.bf16, request.interrupted,
          [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); },
          nullptr}));

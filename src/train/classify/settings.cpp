@@ -123,9 +123,8 @@ std::string to_json(const TrainSettings& settings, int indent) {
   return settings_to_json(settings, indent);
 }
 
-TrainSettings settings_from_json(std::string_view json, const std::string& name,
-                                 TrainSettings base) {
-  return read_settings(json, name, kCommand, std::move(base));
+void set_from_json(TrainSettings& settings, std::string_view json, const std::string& name) {
+  settings = read_settings(json, name, kCommand, std::move(settings));
 }
 
 void set_from_text(TrainSettings& settings, const std::string& assignment) {

@@ -80,9 +80,8 @@ void validate(const TrainSettings& settings);
 /// JSON with every key, in the order of declaration.
 std::string to_json(const TrainSettings& settings, int indent = 2);
 
-/// Reads keys over `base`; an unknown key or wrong type is an error. `name` is used in messages.
-TrainSettings settings_from_json(std::string_view json, const std::string& name,
-                                 TrainSettings base = {});
+/// Sets the keys in the JSON; an unknown key or wrong type is an error. `name` is used in messages.
+void set_from_json(TrainSettings& settings, std::string_view json, const std::string& name);
 
 /// Sets one key from text such as "epochs=40" or "units=2,2,2,2".
 void set_from_text(TrainSettings& settings, const std::string& assignment);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "train/classify/training_step.h"
+#include "train/classify/step.h"
 #include "train/torch/recording.h"
 
 namespace sact::train {

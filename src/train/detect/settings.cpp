@@ -1,4 +1,4 @@
-#include "train/detect/detection_settings.h"
+#include "train/detect/settings.h"
 
 #include "train/loop/settings_table.h"
 
@@ -96,9 +96,8 @@ std::string to_json(const DetectionSettings& settings, int indent) {
   return settings_to_json(settings, indent);
 }
 
-DetectionSettings detection_settings_from_json(std::string_view json, const std::string& name,
-                                               DetectionSettings base) {
-  return read_settings(json, name, kCommand, std::move(base));
+void set_from_json(DetectionSettings& settings, std::string_view json, const std::string& name) {
+  settings = read_settings(json, name, kCommand, std::move(settings));
 }
 
 void set_from_text(DetectionSettings& settings, const std::string& assignment) {

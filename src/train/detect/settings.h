@@ -63,8 +63,7 @@ struct DetectionSettings {
 void validate(const DetectionSettings& settings);
 
 std::string to_json(const DetectionSettings& settings, int indent = 2);
-DetectionSettings detection_settings_from_json(std::string_view json, const std::string& name,
-                                               DetectionSettings base = {});
+void set_from_json(DetectionSettings& settings, std::string_view json, const std::string& name);
 void set_from_text(DetectionSettings& settings, const std::string& assignment);
 std::string detection_settings_help();
 std::vector<std::string> differences(const DetectionSettings& run, const DetectionSettings& asked,
