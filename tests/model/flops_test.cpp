@@ -25,6 +25,19 @@ TEST(Flops, TotalsOfThePaperToTheLastDigit) {
   EXPECT_EQ(dense_flops(imagenet({2, 4, 13, 3}), {224, 224}), 10'798'764'032);
 }
 
+TEST(Flops, PublishedPostActivationNetworks) {
+  ModelSpec spec = imagenet({3, 4, 6, 3});
+  spec.classes = 1000;
+  spec.unit = UnitKind::kBottleneckV1;
+  EXPECT_EQ(dense_flops(spec, {224, 224}), 2 * 4'089'184'256ll) << "torchvision's resnet50";
+  spec.stride_on = StrideOn::k1x1;
+  EXPECT_EQ(dense_flops(spec, {224, 224}), 2 * 3'857'973'248ll) << "the first publication's";
+  spec.stride_on = StrideOn::k3x3;
+  spec.unit = UnitKind::kBasicV1;
+  spec.units = {2, 2, 2, 2};
+  EXPECT_EQ(dense_flops(spec, {224, 224}), 2 * 1'814'073'344ll) << "torchvision's resnet18";
+}
+
 TEST(Flops, DenseMeansWithoutHaltingScores) {
   const Size size{224, 224};
   const ModelSpec sact = imagenet({3, 4, 23, 3}, Halting::kSact);
@@ -57,7 +70,7 @@ TEST(Flops, SmallNetworkByHand) {
 }
 
 TEST(Flops, FirstConvolutionOfAStridedUnitRunsAtTheFinerResolution) {
-  for (const Layer& layer : layer_list(imagenet({3, 4, 23, 3}), {224, 224})) {
+  for (const LayerCost& layer : layer_list(imagenet({3, 4, 23, 3}), {224, 224})) {
     if (layer.name == "stages.1.blocks.0.conv1") {
       EXPECT_EQ(layer.size, (Size{56, 56}));
     } else if (layer.name.starts_with("stages.1.blocks.0.")) {
@@ -122,7 +135,7 @@ TEST(Flops, AdaptiveNetworkThatNeverHaltsCostsDensePlusHalting) {
   const Size image{97, 130};
   for (Halting halting : {Halting::kAct, Halting::kSact}) {
     const ModelSpec spec = imagenet({3, 4, 6, 3}, halting);
-    EXPECT_EQ(adaptive_flops(spec, image, all_active(spec, image, 1000)),
+    EXPECT_EQ(adaptive_flops(layer_list(spec, image), all_active(spec, image, 1000)),
               dense_flops(spec, image) + halting_flops(spec, image));
   }
 }
@@ -137,7 +150,7 @@ TEST(Flops, BlocksCutAfterKUnitsCostTheShorterNetworkPlusItsScores) {
     const int64_t channels = spec.block_channels(block);
     last_scores += 2 * 9 * channels * spec.block_size(block, image).positions() + 2 * channels;
   }
-  EXPECT_EQ(adaptive_flops(spec, image, all_active(spec, image, 2)),
+  EXPECT_EQ(adaptive_flops(layer_list(spec, image), all_active(spec, image, 2)),
             dense_flops(shorter, image) + halting_flops(shorter, image) + last_scores);
 }
 
@@ -148,7 +161,7 @@ TEST(Flops, OneActivePositionCostsItsNeighbourhood) {
     std::vector<int32_t> units(64, 1);
     if (position >= 0) units[size_t(position)] = 2;
     const std::vector<BlockActivity> activity = {block_activity(units, {8, 8}, 2)};
-    return adaptive_flops(spec, image, activity);
+    return adaptive_flops(layer_list(spec, image), activity);
   };
   const int64_t none = flops_with(-1), corner = flops_with(0), inner = flops_with(8 * 3 + 3);
   const int64_t conv1 = 2 * 256 * 64, rest = 2 * (9 * 64 * 64 + 64 * 256);

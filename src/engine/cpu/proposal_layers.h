@@ -20,7 +20,7 @@ struct ProposalPlan {
   kernels::DataType type;
   Arena arena;  // of the weights
   int layers = 0;
-  Layer hidden, score, box;
+  PackedLayer hidden, score, box;
 };
 
 /// What the network says of the anchors of one image.
