@@ -25,19 +25,36 @@ struct ProcessPlace {
 /// set. Without WORLD_SIZE the process is alone. Throws sact::Error for what makes no sense.
 ProcessPlace process_place(const std::function<const char*(const char*)>& variable);
 
+/// What carries tensors between processes.
+class Collectives {
+ public:
+  enum class Operation { kSum, kMaximum, kBroadcast };
+
+  virtual ~Collectives() = default;
+  /// Where tensors must lie.
+  virtual torch::Device device() const = 0;
+  /// For each tensor, which is contiguous and lies on device(), the sum or maximum over all
+  /// processes, or what worker 0 has.
+  virtual std::vector<torch::Tensor> run(Operation operation,
+                                         std::vector<torch::Tensor> tensors) = 0;
+};
+
 /// The group of processes that this one belongs to. Every member must make the same calls in the
 /// same order. All calls wait for the others, and throw sact::Error when one of them has ended or
 /// does not answer in time. A process that is alone returns from all of them at once.
-class Processes {
+class ProcessGroup {
  public:
   /// Alone, on this device.
-  explicit Processes(torch::Device device = torch::kCPU);
+  explicit ProcessGroup(torch::Device device = torch::kCPU);
+  /// One of several, which are connected already.
+  ProcessGroup(const ProcessPlace& place, torch::Device device,
+               std::unique_ptr<Collectives> collectives);
   /// Joins the others that the environment names, after waiting for all of them. On CUDA each
   /// process of a machine takes a GPU of its own. All but the first log warnings only.
-  static Processes from_environment(torch::Device device);
-  ~Processes();
-  Processes(Processes&&) noexcept;
-  Processes& operator=(Processes&&) noexcept;
+  static ProcessGroup from_environment(torch::Device device);
+  ~ProcessGroup();
+  ProcessGroup(ProcessGroup&&) noexcept;
+  ProcessGroup& operator=(ProcessGroup&&) noexcept;
 
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
@@ -50,7 +67,9 @@ class Processes {
   /// The number of threads asked for, or for 0 this process's share of those available.
   int threads(int asked) const;
 
-  /// Replaces the values by their sums, or by the largest, over all processes.
+  // Tensors may lie on any device: they are moved to where they can be exchanged, and back.
+
+  /// Replaces the values by their sums, or by the largest, over all group.
   void sum(torch::Tensor& tensor);
   void maximum(torch::Tensor& tensor);
 
@@ -68,13 +87,11 @@ class Processes {
   void barrier();
 
  private:
-  class Group;
-  enum class Reduction { kSum, kMaximum };
-  void reduce(torch::Tensor& tensor, Reduction reduction);
+  void exchange(Collectives::Operation operation, const std::vector<torch::Tensor>& tensors);
 
   ProcessPlace place_;
   torch::Device device_;
-  std::unique_ptr<Group> group_;  // null: alone
+  std::unique_ptr<Collectives> collectives_;  // null: alone
 };
 
 }  // namespace sact::train

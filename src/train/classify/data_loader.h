@@ -14,7 +14,7 @@
 
 namespace sact::train {
 
-struct FeederOptions {
+struct DeviceLoaderOptions {
   int storage_size = 224;
   bool cache = false;
   int workers = 0;
@@ -35,30 +35,30 @@ struct DeviceBatch {
 };
 
 /// One pass over an order.
-class Pass {
+class LoaderPass {
  public:
-  virtual ~Pass() = default;
+  virtual ~LoaderPass() = default;
   virtual bool next(DeviceBatch& batch) = 0;
 };
 
-class Feeder {
+class DeviceLoader {
  public:
-  Feeder(const data::Dataset& dataset, FeederOptions options);
-  ~Feeder();
+  DeviceLoader(const data::Dataset& dataset, DeviceLoaderOptions options);
+  ~DeviceLoader();
 
   const data::Dataset& dataset() const { return dataset_; }
   torch::Device device() const { return options_.device; }
-  /// The unreadable items met so far.
+  /// The unreadable samples met so far.
   data::CorruptItems& corrupt() { return *corrupt_; }
 
-  /// A pass from `first_position` of `order`. In training unreadable items are replaced and only
+  /// A pass from `first_position` of `order`. In training unreadable samples are replaced and only
   /// full batches are given; in evaluation they are left out.
-  std::unique_ptr<Pass> pass(std::vector<int64_t> order, int batch, int64_t first_position,
-                             bool training);
+  std::unique_ptr<LoaderPass> pass(std::vector<int64_t> order, int batch, int64_t first_position,
+                                   bool training);
 
  private:
   const data::Dataset& dataset_;
-  FeederOptions options_;
+  DeviceLoaderOptions options_;
   std::shared_ptr<data::CorruptItems> corrupt_;
   std::unique_ptr<data::DecodedSet> decoded_;
   torch::Tensor device_pixels_, device_labels_;  // the decoded set in GPU memory

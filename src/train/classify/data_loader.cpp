@@ -1,4 +1,4 @@
-#include "train/classify/feeder.h"
+#include "train/classify/data_loader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,11 +20,11 @@ torch::Tensor labels_tensor(const std::vector<int32_t>& labels) {
 }
 
 /// Batches that threads decode, or gather from memory, while the device works.
-class LoadedPass : public Pass {
+class DecodingPass : public LoaderPass {
  public:
   template <typename Source>
-  LoadedPass(const Source& source, std::vector<int64_t> order, const data::LoaderOptions& options,
-             torch::Device device)
+  DecodingPass(const Source& source, std::vector<int64_t> order, const data::LoaderOptions& options,
+               torch::Device device)
       : loader_(source, std::move(order), options), device_(device) {}
 
   bool next(DeviceBatch& batch) override {
@@ -49,7 +49,7 @@ class LoadedPass : public Pass {
 };
 
 /// Batches gathered from a set that lies in GPU memory.
-class ResidentPass : public Pass {
+class ResidentPass : public LoaderPass {
  public:
   ResidentPass(const data::DecodedSet& set, const torch::Tensor& pixels,
                const torch::Tensor& labels, std::vector<int64_t> order, int batch, int64_t first,
@@ -75,9 +75,9 @@ class ResidentPass : public Pass {
     batch.labels = labels_.index_select(0, index);
     batch.aspects.clear();
     batch.boxes.clear();
-    for (int64_t item : batch.indices) {
-      batch.aspects.push_back(set_.aspects()[size_t(item)]);
-      batch.boxes.push_back(set_.boxes()[size_t(item)]);
+    for (int64_t sample : batch.indices) {
+      batch.aspects.push_back(set_.aspects()[size_t(sample)]);
+      batch.boxes.push_back(set_.boxes()[size_t(sample)]);
     }
     position_ += count;
     batch.next_position = position_;
@@ -94,7 +94,7 @@ class ResidentPass : public Pass {
 
 }  // namespace
 
-Feeder::Feeder(const data::Dataset& dataset, FeederOptions options)
+DeviceLoader::DeviceLoader(const data::Dataset& dataset, DeviceLoaderOptions options)
     : dataset_(dataset), options_(std::move(options)) {
   corrupt_ = std::make_shared<data::CorruptItems>(
       data::corrupt_limit(dataset.size(), options_.max_corrupt));
@@ -112,10 +112,10 @@ Feeder::Feeder(const data::Dataset& dataset, FeederOptions options)
   }
 }
 
-Feeder::~Feeder() = default;
+DeviceLoader::~DeviceLoader() = default;
 
-std::unique_ptr<Pass> Feeder::pass(std::vector<int64_t> order, int batch, int64_t first_position,
-                                   bool training) {
+std::unique_ptr<LoaderPass> DeviceLoader::pass(std::vector<int64_t> order, int batch,
+                                               int64_t first_position, bool training) {
   const auto on_corrupt = training ? data::OnCorrupt::kReplace : data::OnCorrupt::kSkip;
   if (device_pixels_.defined()) {
     return std::make_unique<ResidentPass>(*decoded_, device_pixels_, device_labels_,
@@ -131,9 +131,9 @@ std::unique_ptr<Pass> Feeder::pass(std::vector<int64_t> order, int batch, int64_
   options.on_corrupt = on_corrupt;
   options.corrupt = corrupt_;
   if (decoded_) {
-    return std::make_unique<LoadedPass>(*decoded_, std::move(order), options, options_.device);
+    return std::make_unique<DecodingPass>(*decoded_, std::move(order), options, options_.device);
   }
-  return std::make_unique<LoadedPass>(dataset_, std::move(order), options, options_.device);
+  return std::make_unique<DecodingPass>(dataset_, std::move(order), options, options_.device);
 }
 
 }  // namespace sact::train

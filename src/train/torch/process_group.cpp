@@ -1,4 +1,4 @@
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ using Backend = c10d::Backend;
 #else
 using Backend = c10d::ProcessGroup;
 #endif
+using Work = decltype(std::declval<Backend&>().barrier());  // that was started
 
 /// The first line of a message of LibTorch, without its stack trace.
 std::string first_line(const std::exception& error) {
@@ -143,15 +144,47 @@ c10::intrusive_ptr<Backend> connect_nccl(const c10::intrusive_ptr<c10d::Store>& 
 }
 #endif
 
-c10::intrusive_ptr<Backend> connect(const ProcessPlace& place,
-                                    [[maybe_unused]] torch::Device device) {
+/// Gloo or NCCL through c10d.
+class C10dCollectives : public Collectives {
+ public:
+  C10dCollectives(c10::intrusive_ptr<Backend> backend, torch::Device device)
+      : backend_(std::move(backend)), device_(device) {}
+
+  torch::Device device() const override { return device_; }
+
+  std::vector<torch::Tensor> run(Operation operation, std::vector<torch::Tensor> tensors) override {
+    std::vector<Work> work;
+    for (const torch::Tensor& tensor : tensors) {
+      std::vector<torch::Tensor> one = {tensor};
+      work.push_back(start(operation, one));
+    }
+    for (auto& started : work) started->wait();
+    return tensors;
+  }
+
+ private:
+  Work start(Operation operation, std::vector<torch::Tensor>& tensors) {
+    if (operation == Operation::kBroadcast) return backend_->broadcast(tensors);
+    c10d::AllreduceOptions options;
+    if (operation == Operation::kMaximum) options.reduceOp = c10d::ReduceOp::MAX;
+    return backend_->allreduce(tensors, options);
+  }
+
+  c10::intrusive_ptr<Backend> backend_;
+  torch::Device device_;
+};
+
+std::unique_ptr<Collectives> connect(const ProcessPlace& place,
+                                     [[maybe_unused]] torch::Device device) {
   const auto timeout = std::chrono::milliseconds(int64_t(place.timeout_seconds * 1000));
   const auto store = open_store(place, timeout);
 #ifdef SACT_HAS_NCCL
-  if (device.is_cuda()) return connect_nccl(store, place, timeout);
+  if (device.is_cuda()) {
+    return std::make_unique<C10dCollectives>(connect_nccl(store, place, timeout), device);
+  }
 #endif
 #ifdef SACT_HAS_GLOO
-  return connect_gloo(store, place, timeout);
+  return std::make_unique<C10dCollectives>(connect_gloo(store, place, timeout), torch::kCPU);
 #else
   fail(
       "this build of sact cannot use several processes on device '{}': when it was configured {} "
@@ -159,6 +192,20 @@ c10::intrusive_ptr<Backend> connect(const ProcessPlace& place,
       "not found",
       device.is_cuda() ? "cuda" : "cpu", device.is_cuda() ? "nccl.h" : "the header gloo/context.h");
 #endif
+}
+
+/// The same, with every failure turned into one line.
+std::unique_ptr<Collectives> joined(const ProcessPlace& place, torch::Device device) {
+  try {
+    return connect(place, device);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(
+        "worker {} of {} cannot join the others at {} port {} ({}): start all of them, with the "
+        "same MASTER_ADDR and MASTER_PORT, a port that is free",
+        place.rank, place.size, printable(place.address), place.port, first_line(error));
+  }
 }
 
 }  // namespace
@@ -186,95 +233,63 @@ ProcessPlace process_place(const std::function<const char*(const char*)>& variab
   return place;
 }
 
-/// The connections, with every failure turned into one line.
-class Processes::Group {
- public:
-  Group(const ProcessPlace& place, torch::Device device) : place_(place) {
-    try {
-      backend_ = connect(place, device);
-    } catch (const Error&) {
-      throw;
-    } catch (const std::exception& error) {
-      fail(
-          "worker {} of {} cannot join the others at {} port {} ({}): start all of them, with the "
-          "same MASTER_ADDR and MASTER_PORT, a port that is free",
-          place.rank, place.size, printable(place.address), place.port, first_line(error));
-    }
-    // Gloo exchanges what lies in the computer's memory.
-    through_host_ = device.is_cuda() && backend_->getBackendName() == "gloo";
-  }
+ProcessGroup::ProcessGroup(torch::Device device) : device_(device) {}
 
-  /// Runs `start(backend, tensors)`, which starts a collective, for one tensor after the other, and
-  /// then waits for all of them.
-  template <typename Start>
-  void exchange(std::vector<torch::Tensor> tensors, Start&& start) {
-    torch::NoGradGuard no_grad;
-    try {
-      std::vector<torch::Tensor> sent;
-      std::vector<decltype(start(*backend_, tensors))> work;
-      for (const torch::Tensor& tensor : tensors) {
-        sent.push_back(through_host_ ? tensor.cpu() : tensor.contiguous());
-        std::vector<torch::Tensor> one = {sent.back()};
-        work.push_back(start(*backend_, one));
-      }
-      for (auto& item : work) item->wait();
-      for (size_t i = 0; i < tensors.size(); ++i) {
-        if (!sent[i].is_same(tensors[i])) tensors[i].copy_(sent[i]);
-      }
-    } catch (const std::exception& error) {
-      fail(
-          "worker {} of {} lost contact with the others ({}): one of them has ended or does not "
-          "answer; start all of them again, and a training run goes on from its last checkpoint",
-          place_.rank, place_.size, first_line(error));
-    }
-  }
+ProcessGroup::ProcessGroup(const ProcessPlace& place, torch::Device device,
+                           std::unique_ptr<Collectives> collectives)
+    : place_(place), device_(device), collectives_(std::move(collectives)) {}
 
- private:
-  ProcessPlace place_;
-  c10::intrusive_ptr<Backend> backend_;
-  bool through_host_ = false;
-};
+ProcessGroup::~ProcessGroup() = default;
+ProcessGroup::ProcessGroup(ProcessGroup&&) noexcept = default;
+ProcessGroup& ProcessGroup::operator=(ProcessGroup&&) noexcept = default;
 
-Processes::Processes(torch::Device device) : device_(device) {}
-Processes::~Processes() = default;
-Processes::Processes(Processes&&) noexcept = default;
-Processes& Processes::operator=(Processes&&) noexcept = default;
-
-Processes Processes::from_environment(torch::Device device) {
+ProcessGroup ProcessGroup::from_environment(torch::Device device) {
   const ProcessPlace place = process_place([](const char* name) { return ::getenv(name); });
-  Processes processes(device);
-  if (place.size == 1) return processes;
-  processes.place_ = place;
-  if (!processes.first() && log_level() == LogLevel::kInfo) set_log_level(LogLevel::kWarning);
-  if (device.is_cuda()) processes.device_ = own_gpu(place);
-  processes.group_ = std::make_unique<Group>(place, processes.device_);
-  processes.barrier();  // NCCL connects at the first exchange
-  return processes;
+  if (place.size == 1) return ProcessGroup(device);
+  if (place.rank > 0 && log_level() == LogLevel::kInfo) set_log_level(LogLevel::kWarning);
+  if (device.is_cuda()) device = own_gpu(place);
+  ProcessGroup group(place, device, joined(place, device));
+  group.barrier();  // NCCL connects at the first exchange
+  return group;
 }
 
-int Processes::threads(int asked) const {
+int ProcessGroup::threads(int asked) const {
   return asked > 0 ? asked : std::max(1, available_threads() / local_size());
 }
 
-void Processes::reduce(torch::Tensor& tensor, Reduction reduction) {
+/// Tensors lie wherever the caller has them; NCCL takes those of a GPU only, Gloo those of the
+/// host.
+void ProcessGroup::exchange(Collectives::Operation operation,
+                            const std::vector<torch::Tensor>& tensors) {
   if (alone()) return;
-  c10d::AllreduceOptions options;
-  if (reduction == Reduction::kMaximum) options.reduceOp = c10d::ReduceOp::MAX;
-  group_->exchange({tensor}, [&](Backend& backend, std::vector<torch::Tensor>& tensors) {
-    return backend.allreduce(tensors, options);
-  });
+  torch::NoGradGuard no_grad;
+  try {
+    std::vector<torch::Tensor> sent;
+    for (const torch::Tensor& tensor : tensors) {
+      sent.push_back(tensor.to(collectives_->device()).contiguous());
+    }
+    const std::vector<torch::Tensor> received = collectives_->run(operation, std::move(sent));
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (!received[i].is_same(tensors[i])) tensors[i].copy_(received[i]);
+    }
+  } catch (const std::exception& error) {
+    fail(
+        "worker {} of {} lost contact with the others ({}): one of them has ended or does not "
+        "answer; start all of them again, and a training run goes on from its last checkpoint",
+        place_.rank, place_.size, first_line(error));
+  }
 }
 
-void Processes::sum(torch::Tensor& tensor) {
-  reduce(tensor, Reduction::kSum);
+void ProcessGroup::sum(torch::Tensor& tensor) {
+  exchange(Collectives::Operation::kSum, {tensor});
 }
 
-void Processes::maximum(torch::Tensor& tensor) {
-  reduce(tensor, Reduction::kMaximum);
+void ProcessGroup::maximum(torch::Tensor& tensor) {
+  exchange(Collectives::Operation::kMaximum, {tensor});
 }
 
-std::vector<bool> Processes::average(const std::vector<torch::Tensor>& tensors,
-                                     const std::vector<bool>& flags) {
+std::vector<bool> ProcessGroup::average(const std::vector<torch::Tensor>& tensors,
+                                        const std::vector<bool>& flags) {
   if (alone()) return flags;
   torch::NoGradGuard no_grad;
   std::vector<torch::Tensor> all = tensors;
@@ -296,9 +311,7 @@ std::vector<bool> Processes::average(const std::vector<torch::Tensor>& tensors,
     buckets.push_back(torch::cat(flat));
     ends.push_back(end);
   }
-  group_->exchange(buckets, [](Backend& backend, std::vector<torch::Tensor>& one) {
-    return backend.allreduce(one);
-  });
+  exchange(Collectives::Operation::kSum, buckets);
   size_t item = 0;
   for (size_t bucket = 0; bucket < buckets.size(); ++bucket) {
     buckets[bucket].div_(size());
@@ -314,34 +327,27 @@ std::vector<bool> Processes::average(const std::vector<torch::Tensor>& tensors,
   return agreed;
 }
 
-void Processes::broadcast(const std::vector<torch::Tensor>& tensors) {
-  if (alone()) return;
-  group_->exchange(tensors, [](Backend& backend, std::vector<torch::Tensor>& one) {
-    return backend.broadcast(one);
-  });
+void ProcessGroup::broadcast(const std::vector<torch::Tensor>& tensors) {
+  exchange(Collectives::Operation::kBroadcast, tensors);
 }
 
-std::string Processes::broadcast(const std::string& text) {
+std::string ProcessGroup::broadcast(const std::string& text) {
   if (alone()) return text;
-  torch::Tensor size = torch::tensor({int64_t(text.size())}).to(device_);
+  torch::Tensor size = torch::tensor({int64_t(text.size())});
   broadcast(std::vector<torch::Tensor>{size});
-  const auto bytes = torch::TensorOptions(torch::kUInt8);
-  torch::Tensor letters = torch::zeros({size.item<int64_t>()}, bytes);
+  torch::Tensor letters = torch::zeros({size.item<int64_t>()}, torch::kUInt8);
   if (first()) std::memcpy(letters.data_ptr(), text.data(), text.size());
-  letters = letters.to(device_);
   broadcast(std::vector<torch::Tensor>{letters});
-  letters = letters.cpu();
   return {static_cast<const char*>(letters.data_ptr()), size_t(letters.numel())};
 }
 
-bool Processes::any(bool condition) {
-  if (alone()) return condition;
-  torch::Tensor count = torch::tensor({condition ? 1.0f : 0.0f}).to(device_);
+bool ProcessGroup::any(bool condition) {
+  torch::Tensor count = torch::tensor({condition ? 1.0f : 0.0f});
   sum(count);
   return count.item<float>() > 0;
 }
 
-void Processes::barrier() {
+void ProcessGroup::barrier() {
   any(false);
 }
 

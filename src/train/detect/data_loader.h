@@ -14,7 +14,7 @@
 
 namespace sact::train {
 
-struct FedExample {
+struct DetectionSample {
   int64_t index = 0;
   torch::Tensor pixels;                 // float32 [3, H, W] from 0 to 255, scaled, on the CPU
   std::vector<detect::Object> objects;  // in its pixels
@@ -23,44 +23,44 @@ struct FedExample {
 };
 
 /// As network input [1, 3, H, W] on a device.
-torch::Tensor network_input(const FedExample& example, const InputSpec& input,
+torch::Tensor network_input(const DetectionSample& sample, const InputSpec& input,
                             torch::Device device);
 
-struct ExampleFeederOptions {
+struct SampleLoaderOptions {
   int workers = 1;
-  /// Whether this example is mirrored.
+  /// Whether this sample is mirrored.
   std::function<bool(int64_t index)> flipped = {};
   /// Whether large photographs may be decoded at a reduced scale; evaluation is to see what other
   /// back ends see.
   bool reduced = true;
 };
 
-/// Reads, scales (as the detector wants it) and perhaps mirrors the example.
-FedExample read_example(const detect::Examples& examples, int64_t index,
-                        const DetectionSpec& detection, bool flipped, bool reduced);
+/// Reads, scales (as the detector wants it) and perhaps mirrors the sample.
+DetectionSample read_sample(const detect::Examples& examples, int64_t index,
+                            const DetectionSpec& detection, bool flipped, bool reduced);
 
 /// Goes through a list of examples. One that cannot be read is named in `corrupt`, and in training
 /// the next that can be read takes its place.
-class ExampleFeeder {
+class SampleLoader {
  public:
-  ExampleFeeder(const detect::Examples& examples, std::vector<int64_t> order,
-                const DetectionSpec& detection, ExampleFeederOptions options,
-                data::CorruptItems& corrupt);
+  SampleLoader(const detect::Examples& examples, std::vector<int64_t> order,
+               const DetectionSpec& detection, SampleLoaderOptions options,
+               data::CorruptItems& corrupt);
 
-  /// False at the end. In evaluation, an example that cannot be read comes with no pixels.
-  bool next(FedExample& example, bool replace);
+  /// False at the end. In evaluation, a sample that cannot be read comes with no pixels.
+  bool next(DetectionSample& sample, bool replace);
 
  private:
   void start_more();
-  FedExample read(int64_t index) const;
+  DetectionSample read(int64_t index) const;
 
   const detect::Examples& examples_;
   std::vector<int64_t> order_;
   DetectionSpec detection_;
-  ExampleFeederOptions options_;
+  SampleLoaderOptions options_;
   data::CorruptItems& corrupt_;
   size_t started_ = 0, given_ = 0;
-  std::deque<std::future<FedExample>> under_way_;
+  std::deque<std::future<DetectionSample>> under_way_;
 };
 
 }  // namespace sact::train

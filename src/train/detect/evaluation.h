@@ -1,4 +1,4 @@
-// A detector over a set of annotated pictures, shared by several processes.
+// A detector over a set of annotated pictures, shared by several group.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 #include "detect/examples.h"
 #include "model/eval_result.h"
 #include "train/torch/detector.h"
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 
@@ -24,6 +24,6 @@ struct DetectorOutcome {
 /// Runs the detector over every readable picture; each is taken by exactly one process, and all get
 /// the whole outcome.
 DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
-                                  data::CorruptItems& corrupt, Processes& processes, int workers);
+                                  data::CorruptItems& corrupt, ProcessGroup& group, int workers);
 
 }  // namespace sact::train

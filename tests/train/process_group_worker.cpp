@@ -1,11 +1,12 @@
-// One of several processes, for processes_test.cpp: processes_worker ROLE OUTPUT [...]
+// One of several processes, for process_group_test.cpp: process_group_worker ROLE OUTPUT [...]
 #include <cstdio>
 #include <fstream>
 
 #include "base/log.h"
-#include "train/classify/trainer.h"
-#include "train/processes_job.h"
-#include "train/torch/processes.h"
+#include "train/classify/task.h"
+#include "train/loop/trainer.h"
+#include "train/process_group_job.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 namespace {
@@ -14,17 +15,17 @@ using Arguments = std::vector<std::string>;
 
 /// Gradients of this worker's part of the images, averaged with the others'.
 void gradients(const std::string& output, const Arguments& arguments) {
-  Processes processes = Processes::from_environment(torch::kCPU);
+  ProcessGroup group = ProcessGroup::from_environment(torch::kCPU);
   Network network = test::job_network();
-  if (arguments.at(0) == "joined") network->synchronise_norms(processes);
+  if (arguments.at(0) == "joined") network->synchronise_norms(group);
   const auto part = [&](const torch::Tensor& all) {
-    return all.chunk(processes.size())[size_t(processes.rank())];
+    return all.chunk(group.size())[size_t(group.rank())];
   };
   test::job_backward(network, part(test::job_images()), part(test::job_labels()));
   std::vector<torch::Tensor> tensors;
   for (const torch::Tensor& parameter : network->parameters()) tensors.push_back(parameter.grad());
   const std::vector<bool> raised =
-      processes.average(tensors, {processes.rank() == 1, false, processes.first()});
+      group.average(tensors, {group.rank() == 1, false, group.first()});
   if (raised != std::vector<bool>{true, false, true}) std::abort();
   torch::save(
       std::vector<torch::Tensor>{test::joined_gradients(network), test::joined_averages(network)},
@@ -34,17 +35,17 @@ void gradients(const std::string& output, const Arguments& arguments) {
 /// Units that each block evaluates when worker 0 may stop after one and the others after all.
 void units(const std::string& output, const Arguments& arguments) {
   torch::NoGradGuard no_grad;
-  Processes processes = Processes::from_environment(torch::kCPU);
+  ProcessGroup group = ProcessGroup::from_environment(torch::kCPU);
   Network network = test::job_network();
   for (auto& item : network->named_parameters()) {
     if (item.key().find("halting.global.bias") != std::string::npos) {
-      item.value().fill_(processes.first() ? 40 : -40);
+      item.value().fill_(group.first() ? 40 : -40);
     }
   }
-  network->synchronise_norms(processes);
+  network->synchronise_norms(group);
   network->train(arguments.at(0) == "training");
   const NetworkOutput found = network->forward(test::job_images(), {.early_exit = true});
-  processes.barrier();
+  group.barrier();
   std::ofstream file(output);
   for (const BlockOutput& block : found.blocks) file << block.evaluated_units << ' ';
 }
@@ -52,18 +53,20 @@ void units(const std::string& output, const Arguments& arguments) {
 /// A training run that this worker interrupts after `stop` steps (0: never).
 void run(const std::string& output, const Arguments& arguments) {
   set_log_level(LogLevel::kQuiet);
-  TrainOptions options;
-  options.run = arguments.at(0);
-  options.threads = 1;
+  TrainRequest request;
+  request.run = arguments.at(0);
+  request.threads = 1;
   const int stop = std::stoi(arguments.at(1));
   int asked = 0;
-  if (stop > 0) options.interrupted = [&] { return ++asked >= stop; };
-  for (size_t i = 2; i < arguments.size(); ++i) set_from_text(options.settings, arguments[i]);
-  const TrainResult result = train(options);
-  torch::save(result.network->parameters(), output + ".weights");
-  std::ofstream(output) << result.finished << ' ' << result.steps << ' ' << result.last.images
-                        << ' ' << std::hexfloat << result.last.accuracy << ' '
-                        << result.last.recall5 << ' ' << result.last.flops.mean;
+  if (stop > 0) request.interrupted = [&] { return ++asked >= stop; };
+  request.assignments.assign(arguments.begin() + 2, arguments.end());
+  ClassifierTask task;
+  const TrainOutcome result = run_training(task, request);
+  const EvalOutcome& last = task.last_evaluation();
+  torch::save(task.network()->parameters(), output + ".weights");
+  std::ofstream(output) << result.finished << ' ' << result.steps << ' ' << last.images << ' '
+                        << std::hexfloat << last.accuracy << ' ' << last.recall5 << ' '
+                        << last.flops.mean;
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
-#include "train/detect/detection_settings.h"
-
-#include <cmath>
+#include "train/detect/settings.h"
 
 #include "train/loop/settings_table.h"
 
@@ -98,9 +96,8 @@ std::string to_json(const DetectionSettings& settings, int indent) {
   return settings_to_json(settings, indent);
 }
 
-DetectionSettings detection_settings_from_json(std::string_view json, const std::string& name,
-                                               DetectionSettings base) {
-  return read_settings(json, name, kCommand, std::move(base));
+void set_from_json(DetectionSettings& settings, std::string_view json, const std::string& name) {
+  settings = read_settings(json, name, kCommand, std::move(settings));
 }
 
 void set_from_text(DetectionSettings& settings, const std::string& assignment) {
@@ -116,15 +113,15 @@ std::vector<std::string> differences(const DetectionSettings& run, const Detecti
   return settings_differences(run, asked, all);
 }
 
-double learning_rate(const DetectionSettings& settings, int64_t step, int64_t steps) {
-  if (double(step) < settings.warmup_steps) {
-    return settings.rate * double(step + 1) / settings.warmup_steps;
-  }
-  const double done = double(step) / double(steps);
-  if (settings.schedule == "cosine") return settings.rate * 0.5 * (1 + std::cos(M_PI * done));
-  double rate = settings.rate;
-  for (double drop : settings.drops) rate *= done >= drop ? settings.drop_factor : 1;
-  return rate;
+RateSchedule rate_schedule(const DetectionSettings& settings, int64_t steps) {
+  RateSchedule schedule;  // in shares of the run
+  schedule.rate = settings.rate;
+  schedule.warmup_steps = settings.warmup_steps;
+  schedule.unit = double(steps);
+  schedule.cosine = settings.schedule == "cosine";
+  schedule.drop_factor = settings.drop_factor;
+  schedule.drops = settings.drops;
+  return schedule;
 }
 
 }  // namespace sact::train

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "train/loop/schedule.h"
+
 namespace sact::train {
 
 struct DetectionSettings {
@@ -61,14 +63,13 @@ struct DetectionSettings {
 void validate(const DetectionSettings& settings);
 
 std::string to_json(const DetectionSettings& settings, int indent = 2);
-DetectionSettings detection_settings_from_json(std::string_view json, const std::string& name,
-                                               DetectionSettings base = {});
+void set_from_json(DetectionSettings& settings, std::string_view json, const std::string& name);
 void set_from_text(DetectionSettings& settings, const std::string& assignment);
 std::string detection_settings_help();
 std::vector<std::string> differences(const DetectionSettings& run, const DetectionSettings& asked,
                                      bool all = false);
 
-/// The rate of a step of so many in the whole run.
-double learning_rate(const DetectionSettings& settings, int64_t step, int64_t steps);
+/// The rate of a run of so many steps.
+RateSchedule rate_schedule(const DetectionSettings& settings, int64_t steps);
 
 }  // namespace sact::train

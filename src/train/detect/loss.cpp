@@ -1,4 +1,4 @@
-#include "train/detect/detection_loss.h"
+#include "train/detect/loss.h"
 
 #include "detect/box_coding.h"
 #include "train/torch/halting_torch.h"

@@ -1,6 +1,6 @@
 // Several processes: what the environment says, gradients, whole runs, and leaving blocks early.
-// processes_worker.cpp is what they run.
-#include "train/torch/processes.h"
+// process_group_worker.cpp is what they run.
+#include "train/torch/process_group.h"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,16 @@
 
 #include "base/log.h"
 #include "data/open.h"
+#include "model/initial_weights.h"
 #include "report/csv.h"
 #include "support/errors.h"
 #include "support/program.h"
 #include "train/classify/evaluation.h"
-#include "train/classify/trainer.h"
-#include "train/processes_job.h"
+#include "train/classify/task.h"
+#include "train/detect/evaluation.h"
+#include "train/detect/task.h"
+#include "train/loop/trainer.h"
+#include "train/process_group_job.h"
 
 namespace sact::train {
 namespace {
@@ -70,6 +74,59 @@ TEST(ProcessPlace, MistakesNameTheVariable) {
   test::error_of([&] { place_of({{"RANK", "1"}}); });
 }
 
+/// Takes tensors of the meta device only, which the CPU has too, as NCCL takes those of a GPU; all
+/// that comes back are ones.
+class OnesOnMeta : public Collectives {
+ public:
+  torch::Device device() const override { return torch::kMeta; }
+  std::vector<torch::Tensor> run(Operation, std::vector<torch::Tensor> tensors) override {
+    std::vector<torch::Tensor> results;
+    for (const torch::Tensor& tensor : tensors) {
+      EXPECT_TRUE(tensor.is_meta());
+      EXPECT_TRUE(tensor.is_contiguous());
+      results.push_back(torch::ones(tensor.sizes(), tensor.scalar_type()));
+    }
+    return results;
+  }
+};
+
+ProcessGroup group_on_meta() {
+  ProcessPlace place;
+  place.size = 2;
+  return ProcessGroup(place, torch::kCPU, std::make_unique<OnesOnMeta>());
+}
+
+TEST(ProcessGroup, MovesTensorsToWhereTheyCanBeExchangedAndBack) {
+  ProcessGroup group = group_on_meta();
+  torch::Tensor sums = torch::zeros({2, 3}).t(), most = torch::zeros({4}, torch::kFloat64);
+  group.sum(sums);
+  group.maximum(most);
+  EXPECT_TRUE(sums.is_cpu());
+  EXPECT_TRUE(torch::equal(sums, torch::ones({3, 2})));
+  EXPECT_TRUE(torch::equal(most, torch::ones({4}, torch::kFloat64)));
+  EXPECT_EQ(group.average({most}, {false}), std::vector<bool>{true});
+  EXPECT_DOUBLE_EQ(most[0].item<double>(), 0.5);
+  EXPECT_TRUE(group.any(false));
+  EXPECT_EQ(group.broadcast("two letters"), "\x01");
+  group.barrier();
+}
+
+TEST(ProcessGroup, DetectorsAreEvaluatedWhereverTensorsAreExchanged) {
+  DetectionSettings settings;
+  for (const char* setting :
+       {"units=1,1,1", "stem=small", "unit=basic", "width=4", "shorter_side=64", "anchor_sizes=16",
+        "anchor_ratios=1", "proposal_channels=8", "proposals=10"}) {
+    set_from_text(settings, setting);
+  }
+  const auto examples = detect::open_examples("synthetic:size=64,count=2,val=2", "val");
+  const ModelSpec spec = spec_of_run(settings, examples->class_names());
+  data::CorruptItems corrupt(0);
+  ProcessGroup group = group_on_meta();
+  const DetectorOutcome outcome =
+      evaluate_detector(make_detector(spec, initial_weights(spec)), *examples, corrupt, group, 1);
+  EXPECT_EQ(outcome.pictures, 1) << "the sum that came back";
+}
+
 class TwoProcesses : public ::testing::Test {
  protected:
   void SetUp() override { set_log_level(LogLevel::kWarning); }
@@ -84,7 +141,7 @@ class TwoProcesses : public ::testing::Test {
     std::vector<std::vector<std::string>> arguments = {{role, output(0)}, {role, output(1)}};
     arguments[0].insert(arguments[0].end(), first.begin(), first.end());
     arguments[1].insert(arguments[1].end(), second.begin(), second.end());
-    return test::run_together(SACT_PROCESSES_WORKER, arguments);
+    return test::run_together(SACT_PROCESS_GROUP_WORKER, arguments);
   }
 
   void expect_success(const std::vector<test::Finished>& finished) {
@@ -164,12 +221,12 @@ TEST_F(TwoProcesses, TrainOneNetworkAndEvaluateItExactly) {
   for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(torch::equal(first[i], second[i])) << i;
 
   const auto dataset = data::open_dataset(data_, "val", {});
-  FeederOptions feed;
-  feed.storage_size = 36;
-  Feeder feeder(*dataset, feed);
-  Processes alone;
+  DeviceLoaderOptions options;
+  options.storage_size = 36;
+  DeviceLoader loader(*dataset, options);
+  ProcessGroup alone;
   const EvalOutcome expected =
-      evaluate(load_network(ModelFile(directory_ / "run/last.safetensors")), feeder, alone,
+      evaluate(load_network(ModelFile(directory_ / "run/last.safetensors")), loader, alone,
                {.size = {32, 32}, .batch = 5});
   std::istringstream found(text(output(0)));
   int64_t finished = 0, steps = 0, images = 0;
@@ -199,13 +256,13 @@ TEST_F(TwoProcesses, StopTogetherAndResumeToTheSameBits) {
             text((directory_ / "stopped/last.safetensors").string()));
 
   // The same run with another number of processes would be another run.
-  TrainOptions alone;
-  alone.run = directory_ / "stopped";
-  for (const std::string& setting : training("", 0)) {
-    if (setting.find('=') != std::string::npos) set_from_text(alone.settings, setting);
-  }
-  ++alone.settings.epochs;  // the run is finished, and would have nothing to do
-  const std::string message = test::error_of([&] { train(alone); });
+  TrainRequest alone;
+  alone.run = (directory_ / "stopped").string();
+  alone.assignments = {"epochs=3"};  // the run is finished, and would have nothing to do
+  const std::string message = test::error_of([&] {
+    ClassifierTask task;
+    run_training(task, alone);
+  });
   EXPECT_NE(message.find("2 processes"), std::string::npos) << message;
 }
 

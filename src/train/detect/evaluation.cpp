@@ -1,11 +1,11 @@
-#include "train/detect/detector_evaluation.h"
+#include "train/detect/evaluation.h"
 
 #include <cmath>
 
 #include "base/error.h"
 #include "data/order.h"
 #include "model/flops.h"
-#include "train/detect/example_feeder.h"
+#include "train/detect/data_loader.h"
 
 namespace sact::train {
 namespace {
@@ -59,7 +59,7 @@ MeanStd moments(double count, double sum, double square) {
 }  // namespace
 
 DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
-                                  data::CorruptItems& corrupt, Processes& processes, int workers) {
+                                  data::CorruptItems& corrupt, ProcessGroup& group, int workers) {
   const ModelSpec& spec = detector->spec();
   const ModelSpec& extractor = detector->extractor_spec();
   const torch::Device device = detector->parameters().front().device();
@@ -70,15 +70,15 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& exa
   torch::Tensor sums = torch::zeros({4 + 2 * extractor.blocks()}, torch::kFloat64);
   auto totals = sums.accessor<double, 1>();
   auto order = data::epoch_order(examples.size(), 0, 0, false);
-  ExampleFeeder feeder(examples, data::evaluation_shard(order, processes.rank(), processes.size()),
-                       *spec.detection, {workers, {}, /*reduced=*/false}, corrupt);
-  FedExample example;
-  while (feeder.next(example, /*replace=*/false)) {
-    if (!example.pixels.defined()) continue;
-    const Size size = example.size(), whole = examples.picture_size(example.index);
+  SampleLoader loader(examples, data::evaluation_shard(order, group.rank(), group.size()),
+                      *spec.detection, {workers, {}, /*reduced=*/false}, corrupt);
+  DetectionSample sample;
+  while (loader.next(sample, /*replace=*/false)) {
+    if (!sample.pixels.defined()) continue;
+    const Size size = sample.size(), whole = examples.picture_size(sample.index);
     const DetectionOutput output =
-        detect(detector, network_input(example, spec.input, device), options);
-    found.set(example.index, output.detections, float(whole.width) / float(size.width),
+        detect(detector, network_input(sample, spec.input, device), options);
+    found.set(sample.index, output.detections, float(whole.width) / float(size.width),
               float(whole.height) / float(size.height));
     totals[0] += 1;
     totals[1] += double(dense_flops(extractor, size));
@@ -91,8 +91,8 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& exa
       add(1 + block, mean_units(output.extracted.blocks[size_t(block)]));
     }
   }
-  processes.sum(sums);
-  processes.sum(found.values());
+  group.sum(sums);
+  group.sum(found.values());
   if (totals[0] == 0) fail("none of the {} pictures for evaluation can be read", examples.size());
   DetectorOutcome outcome;
   const detect::CocoInstances truth = examples.truth();
