@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "evaluation/evaluate.h"
 #include "model/eval_result.h"
 #include "model/model_file.h"
-#include "model/runner.h"
 
 namespace sact::train {
 
@@ -54,9 +54,8 @@ struct TrainDetectorOutcome {
 };
 
 struct TorchPlugin {
-  /// `device` is "cpu" or "cuda".
-  std::unique_ptr<Runner> (*make_runner)(const ModelFile& file, const std::string& device,
-                                         int threads);
+  std::shared_ptr<const LoadedNetwork> (*load)(const NetworkSource& source,
+                                               const LoadOptions& options);
   TorchFacts (*facts)(int threads);
   TrainOutcome (*train)(const TrainRequest& request);
   TrainDetectorOutcome (*train_detector)(const TrainRequest& request);
