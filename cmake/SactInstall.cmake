@@ -4,12 +4,14 @@ include(CMakePackageConfigHelpers)
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME sact)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/sact)
-install(TARGETS sact_program)
-install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
-install(FILES ${PROJECT_BINARY_DIR}/docs/sact.bash
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sact)
-install(FILES ${PROJECT_BINARY_DIR}/docs/_sact
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+if(SACT_CLI)
+  install(TARGETS sact-cli)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+  install(FILES ${PROJECT_BINARY_DIR}/docs/sact.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sact)
+  install(FILES ${PROJECT_BINARY_DIR}/docs/_sact
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()
 # Where the program looks for them, whatever this system calls its library directory.
 if(SACT_TRAIN)
   install(TARGETS sact_torch LIBRARY DESTINATION lib/sact COMPONENT torch)
@@ -17,7 +19,7 @@ endif()
 if(SACT_MAT)
   install(TARGETS sact_mat_reader RUNTIME DESTINATION lib/sact)
 endif()
-install(TARGETS sact_library EXPORT sact
+install(TARGETS sact EXPORT sact
   LIBRARY COMPONENT library NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
 install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(DIRECTORY examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
@@ -46,4 +48,6 @@ file(RELATIVE_PATH package_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE
 configure_file(cmake/sact.pc.in sact.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sact.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
   COMPONENT development)
-include(SactPackages)
+if(PROJECT_IS_TOP_LEVEL)
+  include(SactPackages)
+endif()

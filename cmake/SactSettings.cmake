@@ -1,17 +1,19 @@
-# Compiler settings for every target, and how a layer and its tests are declared.
+# Compiler settings for every target of this project, and how a layer and its tests are declared.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+# How a whole build is done is for the parent project to say, where there is one.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  find_program(SACT_CCACHE ccache)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+  endif()
 endif()
-
-find_program(SACT_CCACHE ccache)
 if(SACT_CCACHE)
   # The sloppiness lets ccache work with precompiled headers; 'depend' spares it the preprocessor.
   set(CMAKE_CXX_COMPILER_LAUNCHER

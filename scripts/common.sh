@@ -13,7 +13,8 @@ packages=(
   g++ cmake ninja-build ccache pkgconf
   libtorch-dev libopenblas-dev libgloo-dev
   libhwy-dev libjpeg-dev libpng-dev libwebp-dev libtiff-dev libgif-dev libisal-dev libmatio-dev
-  nlohmann-json3-dev libcli11-dev libfmt-dev
+  libpango1.0-dev fonts-dejavu-core
+  nlohmann-json3-dev libcli11-dev libfmt-dev libpugixml-dev
   libgtest-dev libbenchmark-dev
 )
 

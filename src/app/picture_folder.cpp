@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "report/pictures.h"
 
 namespace sact::app {
 namespace {
@@ -31,6 +32,7 @@ void make_folders(const fs::path& folder, const fs::path& relative) {
 
 PictureFolder::PictureFolder(const PictureFolderOptions& options, const std::vector<Input>& inputs)
     : folder_(options.folder) {
+  report::need_pictures();
   for (const Input& input : inputs) names_.push_back(input.picture + options.suffix);
   check_folders(options.arguments, folder_);
   std::vector<fs::path> read = files_of(inputs);

@@ -31,9 +31,9 @@ std::string_view domain_name(Domain domain) {
   return "";
 }
 
-io::Json layers_json(const std::vector<Layer>& layers) {
+io::Json layers_json(const std::vector<LayerCost>& layers) {
   io::Json rows = io::Json::array();
-  for (const Layer& layer : layers) {
+  for (const LayerCost& layer : layers) {
     rows.push_back({{"name", layer.name},
                     {"kernel", layer.kernel},
                     {"in_channels", layer.in_channels},
@@ -47,14 +47,14 @@ io::Json layers_json(const std::vector<Layer>& layers) {
   return rows;
 }
 
-void print_blocks(const ModelSpec& spec, Size size, const std::vector<Layer>& layers) {
+void print_blocks(const ModelSpec& spec, Size size, const std::vector<LayerCost>& layers) {
   const double total = double(dense_flops(spec, size));
   print(fmt::format("  {:<8} {:>6} {:>10} {:>12} {:>12} {:>7}", "part", "units", "channels",
                     "resolution", "FLOPs", "share"));
   auto row = [&](const std::string& name, int block, const std::string& units, int channels,
                  Size resolution, std::string_view only = {}) {
     int64_t flops = 0;
-    for (const Layer& layer : layers) {
+    for (const LayerCost& layer : layers) {
       if (layer.block == block && !layer.halting && (only.empty() || layer.name == only)) {
         flops += layer.flops(layer.positions());
       }
@@ -63,18 +63,20 @@ void print_blocks(const ModelSpec& spec, Size size, const std::vector<Layer>& la
                       fmt::format("{}x{}", resolution.height, resolution.width),
                       format_flops(double(flops)), 100 * double(flops) / total));
   };
-  row("stem", -1, "", spec.stem_channels(), spec.stem_size(size), "stem.conv");
+  const Architecture architecture(spec);
+  row("stem", -1, "", spec.stem_channels(), spec.stem_size(size),
+      architecture.stem->convolution.name);
   for (int block = 0; block < spec.blocks(); ++block) {
     row(fmt::format("block {}", block + 1), block, fmt::format("{}", spec.units[size_t(block)]),
         spec.block_channels(block), spec.block_size(block, size));
   }
-  if (spec.outputs() > 0) row("head", -1, "", spec.classes, {1, 1}, "head.fc");
+  if (architecture.head) row("head", -1, "", spec.classes, {1, 1}, architecture.head->linear.name);
 }
 
-void print_layers(const std::vector<Layer>& layers) {
+void print_layers(const std::vector<LayerCost>& layers) {
   print(fmt::format("  {:<36} {:>6} {:>12} {:>10} {:>8} {:>16}", "layer", "kernel", "channels",
                     "output", "where", "FLOPs"));
-  for (const Layer& layer : layers) {
+  for (const LayerCost& layer : layers) {
     print(fmt::format("  {:<36} {:>6} {:>12} {:>10} {:>8} {:>16}", layer.name,
                       fmt::format("{0}x{0}", layer.kernel),
                       fmt::format("{}>{}", layer.in_channels, layer.out_channels),
@@ -88,7 +90,7 @@ int run(const InfoOptions& options) {
   const ModelSpec& spec = file.spec();
   const Size size = options.size.empty() ? own_size(spec) : parse_size(options.size);
   const ModelSpec on_images = image_network(spec);
-  const std::vector<Layer> layers = layer_list(on_images, size);
+  const std::vector<LayerCost> layers = layer_list(on_images, size);
   const int64_t dense = dense_flops(on_images, size);
   for (const std::string& remark : file.remarks()) log_warning("{}", remark);
   if (options.common.json) {

@@ -4,26 +4,14 @@
 #include "base/text.h"
 
 namespace sact::engine {
-namespace {
-
-struct Window {
-  int side = 3, stride = 1;
-};
-
-Window stem_window(const ModelSpec& spec) {
-  return spec.stem == Stem::kImageNet ? Window{7, 2} : Window{3, 1};
-}
-
-}  // namespace
-
-PaddedImages padded_images(const ModelSpec& spec, int images, Size image) {
-  if (spec.stem == Stem::kNone) return {};
-  return {images, stem_window(spec).side / 2, image};
+PaddedImages padded_images(const std::optional<StemSteps>& stem, int images, Size image) {
+  if (!stem) return {};
+  return {images, stem->convolution.kernel / 2, image};
 }
 
 Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
     : image(image_size), images(image_count), first{image_count, spec.block_size(0, image_size)} {
-  if (spec.stem != Stem::kNone) add_stem(spec);
+  if (const auto steps = stem_of(spec)) add_stem(*steps);
   Grid before = first;
   for (int block = 0; block < spec.blocks(); ++block) {
     const Grid grid{images, spec.block_size(block, image)};
@@ -34,14 +22,14 @@ Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
   }
 }
 
-void Geometry::add_stem(const ModelSpec& spec) {
-  const auto [side, stride] = stem_window(spec);
-  input = padded_images(spec, images, image);
+void Geometry::add_stem(const StemSteps& steps) {
+  const int side = steps.convolution.kernel, stride = steps.convolution.stride;
+  input = padded_images(steps, images, image);
   if (input.elements() > INT32_MAX) {
     fail("{} of {}x{} cannot be run at once: {} million pixels are the most; use smaller images",
          counted(images, "image"), image.height, image.width, INT32_MAX / 3'000'000);
   }
-  stem = {images, spec.stem_size(image)};
+  stem = {images, steps.convolution.output(image)};
   stem_taps.reserve(size_t(stem.rows()) * size_t(side));
   for (int i = 0; i < images; ++i) {
     for (int y = 0; y < stem.size.height; ++y) {
@@ -53,14 +41,14 @@ void Geometry::add_stem(const ModelSpec& spec) {
       }
     }
   }
-  if (spec.stem == Stem::kImageNet) pool_rows = neighbour_rows(stem, first, 2);
+  if (steps.pool) pool_rows = pooled_rows(stem, first, *steps.pool);
 }
 
 int64_t Geometry::list_bytes(const ModelSpec& spec, int images, Size image) {
   int64_t numbers = 0;  // of one image
-  if (spec.stem != Stem::kNone) {
-    numbers += spec.stem_size(image).positions() * stem_window(spec).side;
-    if (spec.stem == Stem::kImageNet) numbers += 9 * spec.block_size(0, image).positions();
+  if (const auto stem = stem_of(spec)) {
+    numbers += stem->convolution.output(image).positions() * stem->convolution.kernel;
+    if (stem->pool) numbers += 9 * spec.block_size(0, image).positions();
   }
   for (int block = 0; block < spec.blocks(); ++block) {
     numbers += (9 + 9 + 1) * spec.block_size(block, image).positions();

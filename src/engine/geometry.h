@@ -1,10 +1,11 @@
 // What is the same for all runs on batches of one size: resolutions and lists of rows.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/rows.h"
-#include "model/spec.h"
+#include "model/architecture.h"
 
 namespace sact::engine {
 
@@ -23,7 +24,7 @@ struct PaddedImages {
 };
 
 /// Those of a batch; empty without a stem.
-PaddedImages padded_images(const ModelSpec& spec, int images, Size image);
+PaddedImages padded_images(const std::optional<StemSteps>& stem, int images, Size image);
 
 struct Geometry {
   Geometry() = default;
@@ -50,7 +51,7 @@ struct Geometry {
   static int64_t list_bytes(const ModelSpec& spec, int images, Size image);
 
  private:
-  void add_stem(const ModelSpec& spec);
+  void add_stem(const StemSteps& steps);
 };
 
 }  // namespace sact::engine

@@ -5,14 +5,17 @@
 
 namespace sact::engine {
 
-RowList neighbour_rows(const Grid& from, const Grid& to, int stride) {
+namespace {
+
+/// Windows whose first pixel lies `top` lines above and `left` columns before that of their place.
+RowList window_rows(const Grid& from, const Grid& to, int stride, int top, int left) {
   RowList rows;
   rows.reserve(size_t(to.rows()) * 9);
   for (int image = 0; image < to.images; ++image) {
     for (int y = 0; y < to.size.height; ++y) {
       for (int x = 0; x < to.size.width; ++x) {
         for (int tap = 0; tap < 9; ++tap) {
-          const int sy = y * stride + tap / 3 - 1, sx = x * stride + tap % 3 - 1;
+          const int sy = y * stride + tap / 3 - top, sx = x * stride + tap % 3 - left;
           const bool inside = sy >= 0 && sy < from.size.height && sx >= 0 && sx < from.size.width;
           rows.push_back(inside ? int32_t(image * from.positions() + sy * from.size.width + sx)
                                 : from.zero_row());
@@ -21,6 +24,17 @@ RowList neighbour_rows(const Grid& from, const Grid& to, int stride) {
     }
   }
   return rows;
+}
+
+}  // namespace
+
+RowList neighbour_rows(const Grid& from, const Grid& to, int stride) {
+  return window_rows(from, to, stride, 1, 1);
+}
+
+RowList pooled_rows(const Grid& from, const Grid& to, const PoolStep& pool) {
+  return window_rows(from, to, pool.kStride, pool.padding_before(from.size.height),
+                     pool.padding_before(from.size.width));
 }
 
 RowList strided_rows(const Grid& from, const Grid& to, int stride) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/size.h"
+#include "model/architecture.h"
 
 namespace sact::engine {
 
@@ -26,6 +27,9 @@ struct Grid {
 
 /// For every position of `to` the nine rows of `from` that a 3x3 window of this stride covers.
 RowList neighbour_rows(const Grid& from, const Grid& to, int stride);
+
+/// The same for windows of max pooling, which may begin elsewhere than a line before their centre.
+RowList pooled_rows(const Grid& from, const Grid& to, const PoolStep& pool);
 
 /// For every position of `to` the row of `from` at its centre.
 RowList strided_rows(const Grid& from, const Grid& to, int stride);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "model/weights.h"
+#include "model/architecture.h"
 
 namespace sact {
 
@@ -40,13 +40,13 @@ Size own_size(const ModelSpec& spec) {
 }
 
 std::string box_weight_name(const ModelSpec& detector, const std::string& name) {
-  const std::string prefix = "stages.0.";
+  const std::string prefix = block_prefix(detector, 0);
   if (!name.starts_with(prefix)) return name;
-  return fmt::format("stages.{}.{}", detector.blocks() - 1, name.substr(prefix.size()));
+  return block_prefix(detector, detector.blocks() - 1) + name.substr(prefix.size());
 }
 
 int feature_stride(const ModelSpec& detector) {
-  return (detector.stem == Stem::kImageNet ? 4 : 1) << (detector.blocks() - 2);
+  return detector.block_stride(detector.blocks() - 2);
 }
 
 Size detection_size(const DetectionSpec& detection, Size image) {

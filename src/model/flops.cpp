@@ -3,39 +3,37 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "model/weights.h"
 
 namespace sact {
 namespace {
 
-/// Layers of one residual unit. The first unit of a block is always evaluated everywhere, and its
-/// conv1 still at the resolution of the block before.
-void add_unit_layers(std::vector<Layer>& layers, const ModelSpec& spec, int block, int unit,
-                     Size input, Size output) {
-  const std::string prefix = unit_prefix(block, unit);
-  const int width = spec.block_width(block);
-  const int out = spec.block_channels(block);
-  const bool first = unit == 0;
-  const int in = first ? spec.block_input_channels(block) : out;
-  const Domain dilated = first || !spec.adaptive() ? Domain::kDense : Domain::kDilated;
-  const Domain active = first || !spec.adaptive() ? Domain::kDense : Domain::kActive;
-  auto add = [&](const char* name, Domain domain, int kernel, int from, int to, Size size,
-                 bool halting = false) {
-    layers.push_back({prefix + name, block, unit, domain, halting, kernel, from, to, size});
-  };
-  if (first) add("downsample.conv", Domain::kDense, 1, in, out, output);
-  if (spec.unit == UnitKind::kBottleneck) {
-    add("conv1", dilated, 1, in, width, input);
-    add("conv2", active, 3, width, width, output);
-    add("conv3", active, 1, width, out, output);
-  } else {
-    add("conv1", dilated, 3, in, width, output);
-    add("conv2", active, 3, width, out, output);
+/// Collects layers; `size` is that of what a step reads, and becomes that of what it makes.
+class LayerCollector {
+ public:
+  void add(const ConvStep& step, Size& size, int block = -1, int unit = -1) {
+    size = step.output(size);
+    layers.push_back(
+        {step.name, block, unit, step.domain, false, step.kernel, step.in, step.out, size});
   }
-  if (!spec.has_halting_score(block, unit)) return;
-  if (spec.halting == Halting::kSact) add("halting.local", active, 3, out, 1, output, true);
-  add("halting.global", Domain::kOnce, 1, out, 1, output, true);
-}
+  void add(const UnitSteps& steps, Size& size, int block, int unit) {
+    if (steps.shortcut) {
+      Size read = size;
+      add(*steps.shortcut, read, block, unit);
+    }
+    for (const ConvStep& step : steps.convolutions) add(step, size, block, unit);
+    if (!steps.halting) return;
+    const HaltingStep& halting = *steps.halting;
+    const Domain active = steps.convolutions.back().domain;
+    if (halting.local) {
+      layers.push_back(
+          {halting.local_name(), block, unit, active, true, 3, halting.channels, 1, size});
+    }
+    layers.push_back(
+        {halting.global_name(), block, unit, Domain::kOnce, true, 1, halting.channels, 1, size});
+  }
+
+  std::vector<LayerCost> layers;
+};
 
 int64_t checked_sum(int64_t a, int64_t b) {
   int64_t sum = 0;
@@ -45,7 +43,7 @@ int64_t checked_sum(int64_t a, int64_t b) {
 
 int64_t sum_dense(const ModelSpec& spec, Size image, bool halting) {
   int64_t sum = 0;
-  for (const Layer& layer : layer_list(spec, image)) {
+  for (const LayerCost& layer : layer_list(spec, image)) {
     if (layer.halting == halting) sum = checked_sum(sum, layer.flops(layer.positions()));
   }
   return sum;
@@ -53,7 +51,7 @@ int64_t sum_dense(const ModelSpec& spec, Size image, bool halting) {
 
 }  // namespace
 
-int64_t Layer::flops(int64_t at_positions) const {
+int64_t LayerCost::flops(int64_t at_positions) const {
   int64_t product = 2;
   for (int64_t factor :
        {at_positions, int64_t(kernel) * kernel, int64_t(in_channels), int64_t(out_channels)}) {
@@ -64,28 +62,25 @@ int64_t Layer::flops(int64_t at_positions) const {
   return product;
 }
 
-std::vector<Layer> layer_list(const ModelSpec& spec, Size image) {
+std::vector<LayerCost> layer_list(const ModelSpec& spec, Size image) {
   SACT_ASSERT(!spec.detection);  // its parts have layers; see detection.h
-  std::vector<Layer> layers;
-  if (spec.stem != Stem::kNone) {
+  const Architecture architecture(spec);
+  LayerCollector collect;
+  Size size = image;
+  if (architecture.stem) {
     validate_image_size(image);
-    const int stem_kernel = spec.stem == Stem::kImageNet ? 7 : 3;
-    layers.push_back({"stem.conv", -1, -1, Domain::kDense, false, stem_kernel, 3,
-                      spec.stem_channels(), spec.stem_size(image)});
+    collect.add(architecture.stem->convolution, size);
+    if (architecture.stem->pool) size = architecture.stem->pool->output(size);
   }
-  for (int block = 0; block < spec.blocks(); ++block) {
-    const Size output = spec.block_size(block, image);
-    for (int unit = 0; unit < spec.units[size_t(block)]; ++unit) {
-      const Size input = unit == 0 && block > 0 ? spec.block_size(block - 1, image) : output;
-      add_unit_layers(layers, spec, block, unit, input, output);
+  for (size_t block = 0; block < architecture.blocks.size(); ++block) {
+    const auto& units = architecture.blocks[block];
+    for (size_t unit = 0; unit < units.size(); ++unit) {
+      collect.add(units[unit], size, int(block), int(unit));
     }
   }
-  if (spec.outputs() > 0) {
-    const int features = spec.block_channels(spec.blocks() - 1);
-    layers.push_back(
-        {"head.fc", -1, -1, Domain::kDense, false, 1, features, spec.outputs(), Size{1, 1}});
-  }
-  return layers;
+  size = {1, 1};  // one vector for each image
+  if (architecture.head) collect.add(architecture.head->linear, size);
+  return std::move(collect.layers);
 }
 
 int64_t dense_flops(const ModelSpec& spec, Size image) {
@@ -127,7 +122,7 @@ BlockActivity block_activity(std::span<const int32_t> units, Size size, int unit
 int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const BlockActivity> activity) {
   SACT_ASSERT(int(activity.size()) == spec.blocks());
   int64_t sum = 0;
-  for (const Layer& layer : layer_list(spec, image)) {
+  for (const LayerCost& layer : layer_list(spec, image)) {
     int64_t positions = layer.positions();
     if (layer.domain != Domain::kDense) {
       const UnitActivity& unit = activity[size_t(layer.block)].at(size_t(layer.unit));

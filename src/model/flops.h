@@ -10,19 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "model/spec.h"
+#include "model/architecture.h"
 
 namespace sact {
 
-/// On which positions a layer is evaluated.
-enum class Domain {
-  kDense,    // every output position, whatever has halted
-  kDilated,  // the 3x3 dilation of the unit's active set
-  kActive,   // the unit's active set
-  kOnce,     // one vector per image, while the image has an active position
-};
-
-struct Layer {
+/// A layer that counts, for images of one size.
+struct LayerCost {
   std::string name;  // as its weight, without ".weight"
   int block = -1;    // -1: stem and head
   int unit = -1;
@@ -36,7 +29,7 @@ struct Layer {
 };
 
 /// Every layer that counts, in the order of evaluation.
-std::vector<Layer> layer_list(const ModelSpec& spec, Size image);
+std::vector<LayerCost> layer_list(const ModelSpec& spec, Size image);
 
 /// FLOPs of the plain network: every unit everywhere, no halting scores.
 int64_t dense_flops(const ModelSpec& spec, Size image);

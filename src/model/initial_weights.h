@@ -11,7 +11,9 @@ namespace sact {
 
 struct InitialWeights {
   uint64_t seed = 0;
-  double residual_scale = 1;    // times He's deviation, for the last convolution of every unit
+  /// Of every unit's residual: times He's deviation for its last convolution, or where a norm comes
+  /// after that (post-activation) the scale of the norm.
+  double residual_scale = 1;
   double halting_bias = -3;     // sigmoid(-3): about 21 units at first, so that none is dead
   double halting_scale = 0.01;  // standard deviation of the halting weights with a norm before them
 };

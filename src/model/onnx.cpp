@@ -9,7 +9,8 @@
 //                    11: repeated ValueInfoProto input; 12: repeated ValueInfoProto output }
 //   NodeProto      { 1: repeated string input; 2: repeated string output; 3: string name;
 //                    4: string op_type; 5: repeated AttributeProto attribute }
-//   AttributeProto { 1: string name; 2: float f; 3: int64 i; 8: repeated int64 ints;
+//   AttributeProto { 1: string name; 2: float f; 3: int64 i; 4: bytes s;
+//                    8: repeated int64 ints;
 //                    20: enum type }
 //   TensorProto    { 1: repeated int64 dims; 2: enum data_type; 8: string name;
 //                    9: bytes raw_data }
@@ -20,7 +21,6 @@
 #include "model/onnx.h"
 
 #include <initializer_list>
-#include <map>
 #include <variant>
 
 #include "base/error.h"
@@ -28,6 +28,7 @@
 #include "base/text.h"
 #include "io/protobuf.h"
 #include "io/safetensors.h"
+#include "model/architecture.h"
 #include "model/model_file.h"
 
 namespace sact {
@@ -61,6 +62,12 @@ class Node {
     message_.bytes(5, attribute.bytes(1, name).integer(3, value).integer(20, kTypeInt).encoded());
     return *this;
   }
+  Node& text(std::string_view name, std::string_view value) {
+    constexpr int kTypeString = 3;
+    ProtobufMessage attribute;
+    message_.bytes(5, attribute.bytes(1, name).bytes(4, value).integer(20, kTypeString).encoded());
+    return *this;
+  }
   Node& integers(std::string_view name, std::initializer_list<int64_t> values) {
     constexpr int kTypeInts = 7;
     ProtobufMessage attribute;
@@ -72,9 +79,11 @@ class Node {
   /// A square window that reaches equally far to all sides of its centre.
   Node& window(int64_t side, int64_t stride) {
     const int64_t padding = side / 2;
-    return integers("kernel_shape", {side, side})
-        .integers("strides", {stride, stride})
-        .integers("pads", {padding, padding, padding, padding});
+    return unpadded(side, stride).integers("pads", {padding, padding, padding, padding});
+  }
+  /// A square window that begins at the image's corner.
+  Node& unpadded(int64_t side, int64_t stride) {
+    return integers("kernel_shape", {side, side}).integers("strides", {stride, stride});
   }
 
   const std::string& encoded() const { return message_.encoded(); }
@@ -87,69 +96,82 @@ class Node {
 /// name of what it reads and returns the name of what it makes.
 class NetworkNodes {
  public:
-  NetworkNodes(const ModelSpec& spec, const std::vector<WeightInfo>& weights,
-               ProtobufMessage& graph)
-      : spec_(spec), graph_(graph) {
-    for (const WeightInfo& weight : weights) shapes_.emplace(weight.name, weight.shape);
-  }
+  NetworkNodes(const ModelSpec& spec, ProtobufMessage& graph)
+      : architecture_(spec), norm_epsilon_(spec.norm_epsilon), graph_(graph) {}
 
   void add_all() {
-    std::string value = stem("image");
-    for (int block = 0; block < spec_.blocks(); ++block) {
-      for (int index = 0; index < spec_.units[size_t(block)]; ++index) {
-        value = unit(block, index, value);
-      }
+    std::string value = stem(*architecture_.stem, "image");
+    for (const auto& block : architecture_.blocks) {
+      for (const UnitSteps& steps : block) value = unit(steps, value);
     }
-    head(value);
+    head(*architecture_.head, value);
   }
 
  private:
-  std::string stem(const std::string& input) {
-    if (spec_.stem == Stem::kSmall) return convolution("stem.conv", input, 1);
-    const std::string features = convolution("stem.conv", input, 2);
-    return add("stem.pool", Node("MaxPool", "stem.pool", {features}).window(3, 2));
+  std::string stem(const StemSteps& steps, const std::string& input) {
+    const std::string features = convolution(steps.convolution, input);
+    return steps.pool ? pool(*steps.pool, features) : features;
   }
 
-  std::string unit(int block, int index, const std::string& input) {
-    const std::string prefix = unit_prefix(block, index);
-    const int stride = spec_.unit_stride(block, index);
-    const bool bottleneck = spec_.unit == UnitKind::kBottleneck;
-    const std::string preactivated = norm_relu(prefix + "norm1", input);
-    const std::string shortcut =
-        index == 0 ? convolution(prefix + "downsample.conv", preactivated, stride) : input;
-    std::string value = convolution(prefix + "conv1", preactivated, bottleneck ? 1 : stride);
-    value = norm_relu(prefix + "norm2", value);
-    value = convolution(prefix + "conv2", value, bottleneck ? stride : 1);
-    if (bottleneck) {
-      value = norm_relu(prefix + "norm3", value);
-      value = convolution(prefix + "conv3", value, 1);
+  std::string pool(const PoolStep& step, const std::string& input) {
+    Node node("MaxPool", step.name, {input});
+    switch (step.padding) {
+      case StemPool::kSymmetric:
+        node.window(step.kKernel, step.kStride);
+        break;
+      case StemPool::kSame:
+        node.unpadded(step.kKernel, step.kStride).text("auto_pad", "SAME_UPPER");
+        break;
+      case StemPool::kCeil:
+        node.unpadded(step.kKernel, step.kStride).integer("ceil_mode", 1);
+        break;
+      case StemPool::kValid:
+        node.unpadded(step.kKernel, step.kStride);
+        break;
     }
-    const std::string name = prefix + "add";
-    return add(name, Node("Add", name, {shortcut, value}));
+    return add(step.name, node);
   }
 
-  void head(const std::string& input) {
-    const std::string features = norm_relu("norm", input);
+  std::string unit(const UnitSteps& steps, const std::string& input) {
+    const std::string entry = steps.preactivation ? relu(norm(*steps.preactivation, input)) : input;
+    const std::string shortcut = steps.shortcut ? convolution(*steps.shortcut, entry) : input;
+    std::string value = entry;
+    for (const ConvStep& step : steps.convolutions) value = convolution(step, value);
+    const std::string name = steps.name + ".add";
+    const std::string sum = add(name, Node("Add", name, {shortcut, value}));
+    return steps.relu ? relu(sum) : sum;
+  }
+
+  void head(const HeadSteps& steps, const std::string& input) {
+    const std::string features = steps.norm ? relu(norm(*steps.norm, input)) : input;
+    const std::string& linear = steps.linear.name;
     add("head.pool", Node("GlobalAveragePool", "head.pool", {features}));
     add("head.flatten", Node("Flatten", "head.flatten", {"head.pool"}).integer("axis", 1));
     add("logits",
-        Node("Gemm", "head.fc", {"head.flatten", "head.fc.weight", "head.fc.bias"}, "logits")
+        Node("Gemm", linear, {"head.flatten", linear + ".weight", linear + ".bias"}, "logits")
             .integer("transB", 1));
   }
 
-  std::string convolution(const std::string& name, const std::string& input, int stride) {
-    const std::string weight = name + ".weight";
-    const int64_t side = shapes_.at(weight)[2];
-    return add(name, Node("Conv", name, {input, weight}).window(side, stride));
+  /// With what follows it.
+  std::string convolution(const ConvStep& step, const std::string& input) {
+    std::string value = add(
+        step.name,
+        Node("Conv", step.name, {input, step.name + ".weight"}).window(step.kernel, step.stride));
+    if (step.norm) value = norm(*step.norm, value);
+    return step.relu ? relu(value) : value;
   }
 
-  std::string norm_relu(const std::string& name, const std::string& input) {
-    add(name, Node("BatchNormalization", name,
-                   {input, name + ".weight", name + ".bias", name + ".running_mean",
-                    name + ".running_var"})
-                  .real("epsilon", spec_.norm_epsilon));
-    const std::string relu = name + ".relu";
-    return add(relu, Node("Relu", relu, {name}));
+  std::string norm(const NormStep& step, const std::string& input) {
+    const std::string& name = step.name;
+    return add(name, Node("BatchNormalization", name,
+                          {input, name + ".weight", name + ".bias", name + ".running_mean",
+                           name + ".running_var"})
+                         .real("epsilon", norm_epsilon_));
+  }
+
+  std::string relu(const std::string& input) {
+    const std::string name = input + ".relu";
+    return add(name, Node("Relu", name, {input}));
   }
 
   std::string add(std::string output, const Node& node) {
@@ -157,9 +179,9 @@ class NetworkNodes {
     return output;
   }
 
-  const ModelSpec& spec_;
+  const Architecture architecture_;
+  const double norm_epsilon_;
   ProtobufMessage& graph_;
-  std::map<std::string, io::Shape> shapes_;
 };
 
 using Dimension = std::variant<int64_t, std::string>;  // a number, or the name of any number
@@ -178,8 +200,7 @@ std::string value_info(std::string_view name, const std::vector<Dimension>& dime
 }
 
 /// The graph without its weights, which may come last.
-ProtobufMessage graph_without_weights(const ModelSpec& spec, const std::vector<WeightInfo>& weights,
-                                      const OnnxOptions& options) {
+ProtobufMessage graph_without_weights(const ModelSpec& spec, const OnnxOptions& options) {
   Dimension batch = "batch", height = "height", width = "width";
   if (options.batch) batch = *options.batch;
   if (options.image) {
@@ -187,7 +208,7 @@ ProtobufMessage graph_without_weights(const ModelSpec& spec, const std::vector<W
     width = options.image->width;
   }
   ProtobufMessage graph;
-  NetworkNodes(spec, weights, graph).add_all();
+  NetworkNodes(spec, graph).add_all();
   graph.bytes(2, "sact");
   graph.bytes(11, value_info("image", {batch, 3, height, width}));
   graph.bytes(12, value_info("logits", {batch, spec.classes}));
@@ -229,7 +250,7 @@ void write_onnx(const std::filesystem::path& path, const ModelSpec& spec,
                 const WeightValues& values, const OnnxOptions& options) {
   check_expressible(path, spec);
   const std::vector<WeightInfo> weights = weight_list(spec);
-  const ProtobufMessage graph = graph_without_weights(spec, weights, options);
+  const ProtobufMessage graph = graph_without_weights(spec, options);
   uint64_t graph_bytes = graph.encoded().size();
   for (const WeightInfo& weight : weights) {
     graph_bytes += initializer_start(weight).size() + uint64_t(weight.elements()) * sizeof(float);

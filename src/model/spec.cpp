@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "io/json.h"
+#include "model/architecture.h"
 
 namespace sact {
 namespace {
@@ -22,18 +23,35 @@ struct Named {
 };
 constexpr std::array<Named<Stem>, 2> kStems = {
     {{"imagenet", Stem::kImageNet}, {"small", Stem::kSmall}}};
-constexpr std::array<Named<UnitKind>, 2> kUnits = {
-    {{"bottleneck", UnitKind::kBottleneck}, {"basic", UnitKind::kBasic}}};
+struct NamedUnit : Named<UnitKind> {
+  bool preactivation;
+  int expansion;
+};
+constexpr std::array<NamedUnit, 4> kUnits = {
+    {{{"bottleneck", UnitKind::kBottleneck}, true, 4},
+     {{"basic", UnitKind::kBasic}, true, 1},
+     {{"bottleneck_v1", UnitKind::kBottleneckV1}, false, 4},
+     {{"basic_v1", UnitKind::kBasicV1}, false, 1}}};
+constexpr std::array<Named<StrideOn>, 2> kStrides = {
+    {{"3x3", StrideOn::k3x3}, {"1x1", StrideOn::k1x1}}};
+constexpr std::array<Named<StemPool>, 4> kPools = {{{"symmetric", StemPool::kSymmetric},
+                                                    {"same", StemPool::kSame},
+                                                    {"ceil", StemPool::kCeil},
+                                                    {"valid", StemPool::kValid}}};
 constexpr std::array<Named<Halting>, 3> kHaltings = {
     {{"none", Halting::kNone}, {"act", Halting::kAct}, {"sact", Halting::kSact}}};
 
 template <typename Table, typename Enum>
+const auto& find_row(const Table& table, Enum value) {
+  const auto row = std::find_if(table.begin(), table.end(),
+                                [value](const auto& row) { return row.value == value; });
+  SACT_ASSERT(row != table.end());
+  return *row;
+}
+
+template <typename Table, typename Enum>
 std::string_view find_name(const Table& table, Enum value) {
-  for (const auto& row : table) {
-    if (row.value == value) return row.name;
-  }
-  SACT_ASSERT(false);
-  return {};
+  return find_row(table, value).name;
 }
 
 template <typename Table>
@@ -157,7 +175,7 @@ int ModelSpec::total_units() const {
 }
 
 int ModelSpec::block_channels(int block) const {
-  return block_width(block) * (unit == UnitKind::kBottleneck ? 4 : 1);
+  return block_width(block) * expansion(unit);
 }
 
 int ModelSpec::stem_channels() const {
@@ -179,8 +197,13 @@ Size ModelSpec::stem_size(Size image) const {
 }
 
 Size ModelSpec::block_size(int block, Size image) const {
-  const int times = (stem == Stem::kImageNet ? 2 : 0) + block;
-  return {halved(image.height, times), halved(image.width, times)};
+  Size size = stem_size(image);
+  if (stem == Stem::kImageNet) size = PoolStep{{}, stem_pool}.output(size);
+  return {halved(size.height, block), halved(size.width, block)};
+}
+
+int ModelSpec::block_stride(int block) const {
+  return (stem == Stem::kImageNet ? 4 : 1) << block;
 }
 
 std::string ModelSpec::label(int class_index) const {
@@ -192,6 +215,10 @@ void validate(const ModelSpec& spec, const std::string& name) {
   check_range(name, "units (number of blocks)", int(spec.units.size()), 1, 6);
   for (int units : spec.units) check_range(name, "units", units, 1, 1000);
   check_range(name, "width", spec.width, 1, 1024);
+  if (spec.stride_on == StrideOn::k1x1 && expansion(spec.unit) == 1) {
+    fail("{}: 'stride_on' is 1x1, but {} units have 3x3 convolutions only", name,
+         name_of(spec.unit));
+  }
   check_range(name, "classes", spec.classes, 1, 1'000'000);
   if (!(spec.epsilon > 0 && spec.epsilon < 1)) {
     fail("{}: 'epsilon' must be above 0 and below 1, found {}", name, spec.epsilon);
@@ -245,6 +272,24 @@ std::string_view name_of(UnitKind unit) {
 std::string_view name_of(Halting halting) {
   return find_name(kHaltings, halting);
 }
+std::string_view name_of(StrideOn stride_on) {
+  return find_name(kStrides, stride_on);
+}
+std::string_view name_of(StemPool pool) {
+  return find_name(kPools, pool);
+}
+
+bool is_preactivation(UnitKind unit) {
+  return find_row(kUnits, unit).preactivation;
+}
+int expansion(UnitKind unit) {
+  return find_row(kUnits, unit).expansion;
+}
+std::vector<std::string> unit_names() {
+  std::vector<std::string> names;
+  for (const NamedUnit& unit : kUnits) names.emplace_back(unit.name);
+  return names;
+}
 
 Stem stem_from_name(std::string_view name, std::string_view what) {
   return find_value(kStems, name, what);
@@ -254,6 +299,12 @@ UnitKind unit_from_name(std::string_view name, std::string_view what) {
 }
 Halting halting_from_name(std::string_view name, std::string_view what) {
   return find_value(kHaltings, name, what);
+}
+StrideOn stride_on_from_name(std::string_view name, std::string_view what) {
+  return find_value(kStrides, name, what);
+}
+StemPool stem_pool_from_name(std::string_view name, std::string_view what) {
+  return find_value(kPools, name, what);
 }
 
 std::string to_json(const ModelSpec& spec, int indent) {
@@ -272,6 +323,9 @@ std::string to_json(const ModelSpec& spec, int indent) {
                  {"crop", spec.input.crop},
                  {"mean", spec.input.mean},
                  {"std", spec.input.std}}}};
+  // Only where they differ from what a file without them means.
+  if (spec.stride_on != ModelSpec().stride_on) json["stride_on"] = name_of(spec.stride_on);
+  if (spec.stem_pool != ModelSpec().stem_pool) json["stem_pool"] = name_of(spec.stem_pool);
   if (spec.detection) {
     const DetectionSpec& detection = *spec.detection;
     json["detection"] = {{"shorter_side", detection.shorter_side},
@@ -294,13 +348,16 @@ ModelSpec spec_from_json(std::string_view text, const std::string& name) {
   const Json json = io::parse_json(text, name);
   ModelSpec spec;
   KeyReader reader(json, name);
-  std::string stem(name_of(spec.stem)), unit(name_of(spec.unit)), halting(name_of(spec.halting));
-  reader.read("stem", stem);
-  reader.read("unit", unit);
-  reader.read("halting", halting);
-  spec.stem = stem_from_name(stem, name + ": 'stem'");
-  spec.unit = unit_from_name(unit, name + ": 'unit'");
-  spec.halting = halting_from_name(halting, name + ": 'halting'");
+  const auto read_name = [&](const char* key, auto& value, auto from_name) {
+    std::string text(name_of(value));
+    reader.read(key, text);
+    value = from_name(text, fmt::format("{}: '{}'", name, key));
+  };
+  read_name("stem", spec.stem, stem_from_name);
+  read_name("stem_pool", spec.stem_pool, stem_pool_from_name);
+  read_name("unit", spec.unit, unit_from_name);
+  read_name("stride_on", spec.stride_on, stride_on_from_name);
+  read_name("halting", spec.halting, halting_from_name);
   reader.read("units", spec.units);
   reader.read("width", spec.width);
   reader.read("classes", spec.classes);

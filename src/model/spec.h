@@ -17,7 +17,17 @@ namespace sact {
 /// 7x7 stride 2 and max pool, 3x3 stride 1, or none: what enters are the features of another
 /// network, as in the part of a detector that classifies boxes.
 enum class Stem { kImageNet, kSmall, kNone };
-enum class UnitKind { kBottleneck, kBasic };  // 1x1, 3x3, 1x1 or two 3x3 convolutions
+/// 1x1, 3x3, 1x1 convolutions (bottleneck) or two of 3x3 (basic). Norm and ReLU come before each
+/// convolution; in units of version 1 the norm comes after each and a ReLU after the sum, as in the
+/// first residual networks and most that are published.
+enum class UnitKind { kBottleneck, kBasic, kBottleneckV1, kBasicV1 };
+/// Which convolution of a block's first bottleneck unit has the stride of 2: the first, as in the
+/// first publication, or the middle one.
+enum class StrideOn { k3x3, k1x1 };
+/// Padding of the stem's 3x3 max pooling of stride 2: a line on every side (PyTorch); lines after
+/// the image before those in front of it (TensorFlow's SAME); none, where the last window may reach
+/// beyond the image (Caffe); none.
+enum class StemPool { kSymmetric, kSame, kCeil, kValid };
 
 /// How photographs become network input.
 struct InputSpec {
@@ -47,7 +57,9 @@ struct DetectionSpec {
 
 struct ModelSpec {
   Stem stem = Stem::kImageNet;
+  StemPool stem_pool = StemPool::kSymmetric;
   UnitKind unit = UnitKind::kBottleneck;
+  StrideOn stride_on = StrideOn::k3x3;
   std::vector<int> units = {3, 4, 23, 3};  // residual units of each block
   int width = 64;                          // bottleneck width of block 1; doubles in every block
   int classes = 1000;                      // of objects, in a detector; 0: features alone
@@ -77,6 +89,8 @@ struct ModelSpec {
   /// Resolution of the residual stream inside a block for an input image of that size.
   Size block_size(int block, Size image) const;
   Size stem_size(Size image) const;  // after the stem convolution, before pooling
+  /// Pixels between neighbours in a block, a side.
+  int block_stride(int block) const;
   /// The label of a class, or "class 7" when the model has no labels.
   std::string label(int class_index) const;
 };
@@ -101,11 +115,21 @@ ModelSpec spec_from_json(std::string_view json, const std::string& name);
 std::string_view name_of(Stem stem);
 std::string_view name_of(UnitKind unit);
 std::string_view name_of(Halting halting);
+std::string_view name_of(StrideOn stride_on);
+std::string_view name_of(StemPool pool);
+
+bool is_preactivation(UnitKind unit);
+/// Channels of the residual stream for each of a unit's width.
+int expansion(UnitKind unit);
+/// "bottleneck", "basic", ...: what unit_from_name() knows.
+std::vector<std::string> unit_names();
 
 /// The inverses of name_of(); `what` names the option or key in messages.
 Stem stem_from_name(std::string_view name, std::string_view what);
 UnitKind unit_from_name(std::string_view name, std::string_view what);
 Halting halting_from_name(std::string_view name, std::string_view what);
+StrideOn stride_on_from_name(std::string_view name, std::string_view what);
+StemPool stem_pool_from_name(std::string_view name, std::string_view what);
 
 /// "224", "224x320" (height x width).
 Size parse_size(std::string_view text);

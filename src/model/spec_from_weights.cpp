@@ -1,68 +1,104 @@
 #include "model/spec_from_weights.h"
 
 #include "base/error.h"
-#include "model/weights.h"
+#include "model/architecture.h"
 
 namespace sact {
 namespace {
 
-io::TensorView require(const io::TensorTable& tensors, const std::string& name, size_t rank,
-                       const std::string& file_name) {
-  const auto found = tensors.find(name);
-  if (found == tensors.end()) {
-    fail("{}: holds no network that is known here: it has neither a spec nor a tensor '{}'",
-         file_name, name);
-  }
-  if (found->second.shape.size() < rank) {
-    fail("{}: tensor '{}' has the shape {}, but {} dimensions are expected", file_name, name,
-         io::shape_text(found->second.shape), rank);
-  }
-  return found->second;
-}
+/// Finds out kind by kind: the names tell the library, the shapes the rest.
+class SpecFinder {
+ public:
+  SpecFinder(const io::TensorTable& tensors, const std::string& file_name)
+      : tensors_(tensors), file_name_(file_name) {}
 
-int as_int(int64_t extent, const std::string& what, const std::string& file_name) {
-  if (extent < 1 || extent > 1'000'000) fail("{}: {} would be {}", file_name, what, extent);
-  return int(extent);
-}
+  ModelSpec find() {
+    spec_.unit = has("layer1.0.conv1.weight") ? UnitKind::kBottleneckV1 : UnitKind::kBottleneck;
+    find_stem();
+    find_units();
+    const std::string head = Architecture(spec_).head->linear.name;
+    spec_.classes = extent(require(head + ".weight", 2).shape[0], "the number of classes");
+    find_halting();
+    validate(spec_, file_name_);
+    return spec_;
+  }
+
+ private:
+  bool has(const std::string& name) const { return tensors_.find(name) != tensors_.end(); }
+
+  io::TensorView require(const std::string& name, size_t rank) const {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) {
+      fail("{}: holds no network that is known here: it has neither a spec nor a tensor '{}'",
+           file_name_, name);
+    }
+    if (found->second.shape.size() < rank) {
+      fail("{}: tensor '{}' has the shape {}, but {} dimensions are expected", file_name_, name,
+           io::shape_text(found->second.shape), rank);
+    }
+    return found->second;
+  }
+
+  int extent(int64_t value, const std::string& what) const {
+    if (value < 1 || value > 1'000'000) fail("{}: {} would be {}", file_name_, what, value);
+    return int(value);
+  }
+
+  void find_stem() {
+    const std::string name = stem_of(spec_)->convolution.name;
+    const io::TensorView stem = require(name + ".weight", 4);
+    spec_.width = extent(stem.shape[0], "the width");
+    if (stem.shape[3] != 7 && stem.shape[3] != 3) {
+      fail("{}: its stem has a {}x{} convolution, but only 7x7 and 3x3 stems are known", file_name_,
+           stem.shape[2], stem.shape[3]);
+    }
+    spec_.stem = stem.shape[3] == 7 ? Stem::kImageNet : Stem::kSmall;
+  }
+
+  void find_units() {
+    const auto first = [&](int block, int unit) {
+      return unit_prefix(spec_, block, unit) + "conv1";
+    };
+    std::vector<int> units;
+    for (int block = 0; has(first(block, 0) + ".weight"); ++block) {
+      int count = 0;
+      while (has(first(block, count) + ".weight")) ++count;
+      units.push_back(count);
+    }
+    require(first(0, 0) + ".weight", 4);
+    spec_.units = units;
+    if (!has(unit_prefix(spec_, 0, 0) + "conv3.weight")) {
+      spec_.unit = is_preactivation(spec_.unit) ? UnitKind::kBasic : UnitKind::kBasicV1;
+    }
+    const UnitSteps unit = Architecture(spec_).blocks[0][0];
+    const NormStep& norm =
+        unit.preactivation ? *unit.preactivation : *unit.convolutions.front().norm;
+    if (!has(norm.name + ".running_mean")) {
+      fail("{}: its norms have no moving averages; networks with group norm are not supported",
+           file_name_);
+    }
+  }
+
+  void find_halting() {
+    for (int block = 0; block < spec_.blocks(); ++block) {
+      const HaltingStep halting{unit_prefix(spec_, block, 0) + "halting"};
+      if (has(halting.global_name() + ".weight") && spec_.halting == Halting::kNone) {
+        spec_.halting = Halting::kAct;
+        spec_.halting_norm = has(halting.global_norm().name + ".weight");
+      }
+      if (has(halting.local_name() + ".weight")) spec_.halting = Halting::kSact;
+    }
+  }
+
+  const io::TensorTable& tensors_;
+  const std::string& file_name_;
+  ModelSpec spec_;
+};
 
 }  // namespace
 
 ModelSpec spec_from_weights(const io::TensorTable& tensors, const std::string& file_name) {
-  auto has = [&](const std::string& name) { return tensors.find(name) != tensors.end(); };
-  ModelSpec spec;
-  const io::TensorView stem = require(tensors, "stem.conv.weight", 4, file_name);
-  spec.width = as_int(stem.shape[0], "the width", file_name);
-  if (stem.shape[3] != 7 && stem.shape[3] != 3) {
-    fail("{}: its stem has a {}x{} convolution, but only 7x7 and 3x3 stems are known", file_name,
-         stem.shape[2], stem.shape[3]);
-  }
-  spec.stem = stem.shape[3] == 7 ? Stem::kImageNet : Stem::kSmall;
-
-  spec.units.clear();
-  for (int block = 0; has(unit_prefix(block, 0) + "conv1.weight"); ++block) {
-    int units = 0;
-    while (has(unit_prefix(block, units) + "conv1.weight")) ++units;
-    spec.units.push_back(units);
-  }
-  require(tensors, unit_prefix(0, 0) + "conv1.weight", 4, file_name);
-  spec.unit = has(unit_prefix(0, 0) + "conv3.weight") ? UnitKind::kBottleneck : UnitKind::kBasic;
-  if (!has(unit_prefix(0, 0) + "norm1.running_mean")) {
-    fail("{}: its norms have no moving averages; networks with group norm are not supported",
-         file_name);
-  }
-  const io::TensorView head = require(tensors, "head.fc.weight", 2, file_name);
-  spec.classes = as_int(head.shape[0], "the number of classes", file_name);
-
-  for (int block = 0; block < spec.blocks(); ++block) {
-    const std::string halting = unit_prefix(block, 0) + "halting.";
-    if (has(halting + "global.weight") && spec.halting == Halting::kNone) {
-      spec.halting = Halting::kAct;
-      spec.halting_norm = has(halting + "global_norm.weight");
-    }
-    if (has(halting + "local.weight")) spec.halting = Halting::kSact;
-  }
-  validate(spec, file_name);
-  return spec;
+  return SpecFinder(tensors, file_name).find();
 }
 
 }  // namespace sact

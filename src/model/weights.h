@@ -32,13 +32,10 @@ struct WeightInfo {
   }
 };
 
-/// All weights in the order of evaluation. Names follow timm's `resnetv2` models.
+/// All weights of an Architecture in the order of evaluation.
 std::vector<WeightInfo> weight_list(const ModelSpec& spec);
 
 /// Number of trained values: everything except the norms' moving averages.
 int64_t parameter_count(const ModelSpec& spec);
-
-/// "stages.2.blocks.5."
-std::string unit_prefix(int block, int unit);
 
 }  // namespace sact

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/colorbar.h"
+#include "report/ticks.h"
 #include "report/value_range.h"
 
 namespace sact::report {

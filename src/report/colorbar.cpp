@@ -1,4 +1,4 @@
-// Round tick positions, their labels, and the vertical colour bar.
+// The labels of the colour bar, and drawing it.
 #include "report/colorbar.h"
 
 #include <fmt/format.h>
@@ -15,38 +15,6 @@ namespace {
 constexpr int kBarWidth = 12;
 constexpr int kTickLength = 4;
 constexpr int kLabelGap = 3;
-
-/// 1, 2 or 5 times a power of ten, kept apart so that 3 * 0.1 can be computed as 3 / 10.
-struct Step {
-  int factor = 1;
-  int exponent = 0;
-
-  double times(double count) const {
-    const double power = std::pow(10.0, std::abs(exponent));
-    return exponent < 0 ? count * factor / power : count * factor * power;
-  }
-  double first_count(double low) const { return std::ceil(low / times(1) - 1e-9); }
-  double last_count(double high) const { return std::floor(high / times(1) + 1e-9); }
-};
-
-/// Whether the numbers are so close that steps between them would be lost in rounding.
-bool nearly_equal(double low, double high) {
-  const double magnitude = std::max(std::abs(low), std::abs(high));
-  return high - low <= std::max(1e-12 * magnitude, 1e-290);
-}
-
-Step nice_step(double low, double high, int max_count) {
-  SACT_ASSERT(std::isfinite(high - low) && !nearly_equal(low, high) && max_count > 0);
-  Step step{1, int(std::floor(std::log10((high - low) / max_count))) - 1};
-  while (step.last_count(high) - step.first_count(low) + 1 > max_count) {
-    if (step.factor == 5) {
-      step = {1, step.exponent + 1};
-    } else {
-      step.factor = step.factor == 1 ? 2 : 5;
-    }
-  }
-  return step;
-}
 
 int decimal_exponent(double value) {
   return int(std::floor(std::log10(value) + 1e-9));
@@ -96,18 +64,6 @@ std::string single_label(double value) {
 
 }  // namespace
 
-std::vector<double> nice_ticks(double low, double high, int max_count) {
-  SACT_ASSERT(std::isfinite(low) && std::isfinite(high) && low <= high && max_count > 0);
-  if (nearly_equal(low, high)) return {low};
-  const Step step = nice_step(low, high, max_count);
-  std::vector<double> ticks;
-  const double last = step.last_count(high);
-  for (double count = step.first_count(low); count <= last; ++count) {
-    ticks.push_back(step.times(count) + 0.0);  // turns -0 into 0
-  }
-  return ticks;
-}
-
 std::vector<Tick> colorbar_ticks(const ValueRange& range, int height, const Font& font) {
   SACT_ASSERT(height >= 2 * font.size);
   if (range.empty()) return {{0.5, "n/a"}};
@@ -145,11 +101,16 @@ int colorbar_width(const ValueRange& range, int height, const Font& font) {
 
 void draw_colorbar(Canvas& canvas, int x, int y, int height, const ValueRange& range,
                    const Font& font) {
+  io::Image bar(kBarWidth, height);
   for (int row = 0; row < height; ++row) {
     const double t = range.constant() ? 0.5 : 1 - row / double(height - 1);
     const Rgb color = range.empty() ? kMissingColor : sequential_color(t);
-    canvas.fill_rectangle({x, y + row, kBarWidth, 1}, color);
+    for (int column = 0; column < kBarWidth; ++column) {
+      uint8_t* pixel = bar.pixel(column, row);
+      pixel[0] = color.r, pixel[1] = color.g, pixel[2] = color.b;
+    }
   }
+  canvas.blit(bar, x, y);
   canvas.frame({x, y, kBarWidth, height}, kFrameColor);
   for (const Tick& tick : colorbar_ticks(range, height, font)) {
     const int row = y + int(std::lround((1 - tick.position) * (height - 1)));

@@ -78,8 +78,9 @@ std::vector<Placed> place(const DetectionPicture& picture, const PanelSize& pane
     Placed item;
     item.box = pixels_of(object.box, {picture.photo.height, picture.photo.width}, panel);
     item.color = kind_color(object.kind);
-    item.text = fit_text(object.text, kTextFont, panel.width - 2 * kTextMargin);
-    const int width = int(std::ceil(text_width(item.text, kTextFont))) + 2 * kTextMargin;
+    item.text = object.text;
+    const double text = text_width(item.text, kTextFont, panel.width - 2 * kTextMargin);
+    const int width = int(std::ceil(text)) + 2 * kTextMargin;
     item.chip = place_chip(item.box, width, height, panel, placed);
     placed.push_back(std::move(item));
   }
@@ -116,7 +117,7 @@ void draw_text(Canvas& canvas, const Placed& item) {
   const bool light = oklab_from_rgb(item.color).lightness > kLight;
   canvas.text(item.chip.x + kTextMargin,
               centered_baseline(item.chip.y + item.chip.height / 2.0, kTextFont), item.text,
-              kTextFont, light ? kBlack : kWhite);
+              kTextFont, light ? kBlack : kWhite, Align::kLeft, item.chip.width - 2 * kTextMargin);
 }
 
 }  // namespace
@@ -131,12 +132,13 @@ Rgb kind_color(int kind) {
 }
 
 void draw_outlines(io::Image& picture, Size photo, const std::vector<DrawnObject>& objects) {
-  Canvas canvas(std::move(picture));
+  if (objects.empty()) return;
+  Canvas canvas(picture);
   const PanelSize panel{canvas.width(), canvas.height()};
   for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
     draw_box(canvas, pixels_of(object->box, photo, panel), 1, kind_color(object->kind));
   }
-  picture = std::move(canvas).take();
+  picture = canvas.image();
 }
 
 io::Image draw_detection_picture(const DetectionPicture& picture) {
@@ -163,7 +165,7 @@ io::Image draw_detection_picture(const DetectionPicture& picture) {
   draw_map_panel(canvas, kMargin + step, top, step - kGap + bar,
                  "ponder cost ρ of the extractor, " + mean_text(picture.ponder_cost), map.image(),
                  range);
-  return std::move(canvas).take();
+  return canvas.image();
 }
 
 }  // namespace sact::report

@@ -18,21 +18,11 @@ namespace {
 constexpr double kTitleRoom = 22;
 constexpr double kGap = 6;
 constexpr double kMargin = 4;
-constexpr size_t kLongestName = 22;
+constexpr size_t kLongestName = 23;  // with its ellipsis
 constexpr int kMaxRowsWithText = 16;
 
 double cell_side(int rows) {
   return rows <= kMaxRowsWithText ? 34 : rows <= 32 ? 20 : 13;
-}
-
-std::string short_name(const std::string& name) {
-  std::string cut;
-  size_t characters = 0;
-  for (std::string_view rest = name; !rest.empty(); ++characters) {
-    if (characters == kLongestName) return cut + "…";
-    append_utf8(cut, next_character(rest));
-  }
-  return cut;
 }
 
 std::string text_element(double x, double y, std::string_view anchor, double size,
@@ -57,7 +47,7 @@ std::string to_svg(const HeatMap& map) {
   double name_room = 0;
   std::vector<std::string> names;
   for (const std::string& name : map.names) {
-    names.push_back(short_name(name));
+    names.push_back(cut_end(name, kLongestName));
     name_room = std::max(name_room, estimated_width(names.back(), font) + kGap);
   }
   const double left = kMargin + kTitleRoom + name_room, top = left;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "report/font.h"
 #include "report/markup.h"
+#include "report/unicode.h"
 
 namespace sact::report {
 namespace {
@@ -14,9 +14,11 @@ namespace {
 constexpr double kRowHeight = 16;
 constexpr double kPadding = 6;
 constexpr double kSampleWidth = 24;
-constexpr double kGap = 6;            // from the sample to the name
-constexpr double kColumnGap = 14;     // from a name to the next sample
-constexpr double kWidthSafety = 1.1;  // our own letters are narrower than those of some viewers
+constexpr double kGap = 6;         // from the sample to the name
+constexpr double kColumnGap = 14;  // from a name to the next sample
+// A cell of text in sizes of its font. The viewer has the font; in the usual ones digits take 0.56
+// to 0.64, and words rather less.
+constexpr double kCellWidth = 0.6;
 constexpr std::string_view kDashOfSecondary = "5 2.5";
 
 double entry_width(const LegendEntry& entry) {
@@ -109,11 +111,11 @@ std::string draw_legend(const Legend& legend, double left, double top, bool fram
 }
 
 double estimated_width(std::string_view text, double size) {
-  return kWidthSafety * text_width(text, Font{size, false});
+  return kCellWidth * size * double(display_width(text));
 }
 
 std::string fit_to_width(std::string_view text, double size, double width) {
-  return fit_text(text, Font{size, false}, std::max(0.0, width) / kWidthSafety);
+  return cut_end(text, size_t(std::max(0.0, width) / (kCellWidth * size)));
 }
 
 }  // namespace sact::report

@@ -15,6 +15,7 @@ constexpr Font kFont{12};
 constexpr int kCaptionGap = 5;  // between a picture and its caption
 constexpr int kLineHeight = 17;
 constexpr int64_t kMaxPixels = 400'000'000;
+constexpr int64_t kMaxSide = 32'767;  // of Cairo
 
 struct Size {
   int width;
@@ -46,8 +47,7 @@ void draw_caption(Canvas& canvas, const Box& box, std::string_view caption) {
   Rgb color = kTextColor;
   for (int baseline = box.y + cap_height(kFont) - 1;; baseline += kLineHeight) {
     const std::string_view line = caption.substr(0, caption.find('\n'));
-    canvas.text(box.x + box.width / 2.0, baseline, fit_text(line, kFont, box.width), kFont, color,
-                Align::kCenter);
+    canvas.text(box.x + box.width / 2.0, baseline, line, kFont, color, Align::kCenter, box.width);
     if (line.size() == caption.size()) break;
     caption.remove_prefix(line.size() + 1);
     color = kFaintTextColor;
@@ -68,9 +68,11 @@ io::Image montage(const std::vector<io::Image>& images, int columns, int cell_wi
   const int64_t width = kMontageGap + int64_t(columns) * (cell_width + kMontageGap);
   int64_t height = kMontageGap;
   for (const int row : heights) height += row + caption_room + kMontageGap;
-  if (width > kMaxPixels || height > kMaxPixels || width * height > kMaxPixels) {
-    fail("contact sheet of {} x {} pixels: expected at most {} pixels in all, use smaller cells",
-         width, height, kMaxPixels);
+  if (width > kMaxSide || height > kMaxSide || width * height > kMaxPixels) {
+    fail(
+        "contact sheet of {} x {} pixels: expected at most {} on a side and {} in all, use smaller "
+        "cells",
+        width, height, kMaxSide, kMaxPixels);
   }
 
   Canvas canvas{int(width), int(height)};
@@ -86,7 +88,7 @@ io::Image montage(const std::vector<io::Image>& images, int columns, int cell_wi
     draw_caption(canvas, {x, y + heights[row] + kCaptionGap, cell_width, caption_room},
                  captions[i]);
   }
-  return std::move(canvas).take();
+  return canvas.image();
 }
 
 }  // namespace sact::report

@@ -56,15 +56,15 @@ int header_height(const std::string& subtitle) {
 
 void draw_header(Canvas& canvas, const std::string& title, const std::string& subtitle, int width) {
   const int title_baseline = kMargin + cap_height(kTitleFont) - 1;
-  canvas.text(kMargin, title_baseline, fit_text(title, kTitleFont, width), kTitleFont, kTextColor);
-  canvas.text(kMargin, title_baseline + kSubtitleGap + cap_height(kSubtitleFont),
-              fit_text(subtitle, kSubtitleFont, width), kSubtitleFont, kFaintTextColor);
+  canvas.text(kMargin, title_baseline, title, kTitleFont, kTextColor, Align::kLeft, width);
+  canvas.text(kMargin, title_baseline + kSubtitleGap + cap_height(kSubtitleFont), subtitle,
+              kSubtitleFont, kFaintTextColor, Align::kLeft, width);
 }
 
 void draw_panel(Canvas& canvas, int x, int y, int max_caption_width, const std::string& caption,
                 const io::Image& content) {
-  const std::string text = fit_text(caption, kCaptionFont, max_caption_width);
-  canvas.text(x, y + cap_height(kCaptionFont) - 1, text, kCaptionFont, kTextColor);
+  canvas.text(x, y + cap_height(kCaptionFont) - 1, caption, kCaptionFont, kTextColor, Align::kLeft,
+              max_caption_width);
   const int room = bar_height({content.width, content.height});
   const int top = y + caption_height() + (room - content.height) / 2;
   canvas.blit(content, x, top);

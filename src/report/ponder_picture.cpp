@@ -109,7 +109,7 @@ io::Image draw_ponder_picture(const PonderPicture& picture) {
   if (!picture.blocks.empty()) {
     draw_blocks(canvas, picture, layout, first_row + row_height(layout.panel) + kGap);
   }
-  return std::move(canvas).take();
+  return canvas.image();
 }
 
 }  // namespace sact::report

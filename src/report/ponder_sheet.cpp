@@ -17,6 +17,7 @@ namespace {
 constexpr Font kHeadingFont{14};
 constexpr Font kTickFont{12};
 constexpr int kCellSide = 240;
+constexpr int kMaxRows = 80;       // more would be too high for Cairo
 constexpr int kMinBarHeight = 64;  // room for three numbers
 constexpr int kMargin = 16;
 constexpr double kOverlayStrength = 0.6;
@@ -31,6 +32,10 @@ PonderSheet::Cell PonderSheet::cell(const io::Image& photo, Map ponder_cost, std
           std::move(caption), std::move(objects), Size{photo.height, photo.width}};
 }
 
+void PonderSheet::add(Cell cell) {
+  cells_.push_back(std::move(cell));
+}
+
 io::Image PonderSheet::draw(int columns) const {
   SACT_ASSERT(!cells_.empty());
   ValueRange range;
@@ -42,7 +47,8 @@ io::Image PonderSheet::draw(int columns) const {
     draw_outlines(pictures.back(), cell.size, cell.objects);
     captions.push_back(cell.caption);
   }
-  const io::Image grid = montage(pictures, columns, kCellSide, captions);
+  const int columns_needed = (int(cells_.size()) + kMaxRows - 1) / kMaxRows;
+  const io::Image grid = montage(pictures, std::max(columns, columns_needed), kCellSide, captions);
 
   const int bar_height = std::clamp(grid.height - 2 * kMontageGap, kMinBarHeight, kCellSide);
   const int bar_width = colorbar_width(range, bar_height, kTickFont);
@@ -51,13 +57,12 @@ io::Image PonderSheet::draw(int columns) const {
   Canvas canvas(grid.width + kMargin / 2 + bar_width + kMargin,
                 heading_height + std::max(grid.height, bar_bottom));
   canvas.text(kMontageGap, kMargin + cap_height(kHeadingFont) - 1,
-              fit_text("ponder cost ρ, one scale for all images", kHeadingFont,
-                       canvas.width() - 2 * kMontageGap),
-              kHeadingFont, kTextColor);
+              "ponder cost ρ, one scale for all images", kHeadingFont, kTextColor, Align::kLeft,
+              canvas.width() - 2 * kMontageGap);
   canvas.blit(grid, 0, heading_height);
   draw_colorbar(canvas, grid.width + kMargin / 2, heading_height + kMontageGap, bar_height, range,
                 kTickFont);
-  return std::move(canvas).take();
+  return canvas.image();
 }
 
 }  // namespace sact::report

@@ -26,7 +26,8 @@ class PonderSheet {
   static Cell cell(const io::Image& photo, Map ponder_cost, std::string caption,
                    std::vector<DrawnObject> objects = {});
 
-  void add(Cell cell) { cells_.push_back(std::move(cell)); }
+  /// Where this build cannot draw pictures, the sheet stays empty.
+  void add(Cell cell);
   void add(const io::Image& photo, Map ponder_cost, std::string caption,
            std::vector<DrawnObject> objects = {}) {
     add(cell(photo, std::move(ponder_cost), std::move(caption), std::move(objects)));
@@ -34,8 +35,8 @@ class PonderSheet {
 
   size_t size() const { return cells_.size(); }
 
-  /// The maps over their photographs in rows of `columns`, with one colour bar for all of them. At
-  /// least one must have been added.
+  /// The maps over their photographs in rows of `columns`, of more where there are very many,
+  /// with one colour bar for all of them. At least one must have been added.
   io::Image draw(int columns) const;
 
  private:

@@ -118,6 +118,25 @@ std::string cut_middle(std::string_view text, size_t width) {
   return front + "…" + back;
 }
 
+std::string cut_end(std::string_view text, size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  size_t cells = 1;  // the ellipsis
+  std::string_view rest = text;
+  while (true) {
+    std::string_view character = rest;
+    next_character(rest);
+    character.remove_suffix(rest.size());
+    cells += display_width(character);
+    if (cells > width) {
+      text.remove_suffix(character.size() + rest.size());
+      break;
+    }
+  }
+  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  return std::string(text) + "…";
+}
+
 std::string single_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());

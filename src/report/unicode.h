@@ -24,6 +24,9 @@ size_t display_width(std::string_view text);
 /// ellipsis stands for it.
 std::string cut_middle(std::string_view text, size_t width);
 
+/// The same with the ellipsis at the end.
+std::string cut_end(std::string_view text, size_t width);
+
 /// The text on one line and harmless on a terminal: control characters and broken UTF-8 replaced.
 std::string single_line(std::string_view text);
 

@@ -1,26 +1,15 @@
 // What `cmake --install` gives: the example builds against it and runs, and the library shows no
 // more than its headers promise.
-#include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
-#include "support/program.h"
+#include "api/shell.h"
 
 namespace sact {
 namespace {
 
-const std::string kModel = SACT_SOURCE_DIR "/models/imagenette-sact.safetensors";
-const std::string kPicture = SACT_SOURCE_DIR "/docs/images/ponder.png";
+using test::kModel, test::kPicture, test::output_of;
 const std::string kExample = SACT_SOURCE_DIR "/examples/classify";
-
-/// The output of a shell command that must succeed.
-std::string output_of(const std::string& command) {
-  const test::Finished finished = test::Running({"/bin/sh", {"-c", command}}).wait();
-  EXPECT_EQ(finished.status, 0) << command << "\n" << finished.out << finished.err;
-  return finished.out;
-}
 
 class Installed : public ::testing::Test {
  protected:
@@ -34,22 +23,7 @@ class Installed : public ::testing::Test {
   static std::string prefix() { return path("prefix"); }
   static std::string libraries() { return prefix() + "/" SACT_LIBDIR; }
 
-  /// The example's output, worked out from what the installed program says.
-  static std::string expected_output() {
-    const auto json = nlohmann::json::parse(
-        output_of(prefix() + "/bin/sact predict --json --no-pictures " + kModel + " " + kPicture));
-    const auto& image = json["images"][0];
-    char line[200];
-    std::string text;
-    for (const auto& best : image["top"]) {
-      std::snprintf(line, sizeof line, "%5.1f %%  %s\n", 100 * best["score"].get<double>(),
-                    best["label"].get<std::string>().c_str());
-      text += line;
-    }
-    std::snprintf(line, sizeof line, "with %.1f %% of the dense network's work\n",
-                  100 * image["flops"].get<double>() / image["dense_flops"].get<double>());
-    return text + line;
-  }
+  static std::string expected_output() { return test::expected_of_example(prefix() + "/bin/sact"); }
 
   static test::TemporaryDirectory* directory_;
 };
@@ -58,8 +32,7 @@ test::TemporaryDirectory* Installed::directory_ = nullptr;
 TEST_F(Installed, FindPackageServesTheExample) {
   const std::string build = path("find-package");
   output_of(SACT_CMAKE " -S " + kExample + " -B " + build + " -DCMAKE_PREFIX_PATH=" + prefix() +
-            " -G '" SACT_GENERATOR "' -DCMAKE_MAKE_PROGRAM=" SACT_MAKE_PROGRAM
-            " -DCMAKE_CXX_COMPILER=" SACT_CXX " -DCMAKE_CXX_FLAGS=" SACT_CXX_FLAGS);
+            test::kSameTools);
   output_of(SACT_CMAKE " --build " + build);
   EXPECT_EQ(output_of(build + "/classify " + kModel + " " + kPicture), expected_output());
   const auto wrong = test::Running({build + "/classify", {kPicture, kPicture}}).wait();

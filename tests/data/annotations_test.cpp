@@ -147,9 +147,9 @@ TEST(VocXml, DamagedFilesAreRefusedWithTheReason) {
   EXPECT_TRUE(says(refusal("just text"), "no <annotation>"));
   EXPECT_TRUE(says(refusal("<html></html>"), "starts with <html>"));
   EXPECT_TRUE(says(refusal("<annotation></annotation><annotation/>"), "more than one"));
-  EXPECT_TRUE(says(refusal("<annotation><a></b></annotation>"), "</b> closes"));
-  EXPECT_TRUE(says(refusal("</annotation>"), "closes what is not open"));
-  EXPECT_TRUE(says(refusal("<annotation>< ></annotation>"), "no name"));
+  EXPECT_TRUE(says(refusal("<annotation><a></b></annotation>"), "mismatch (at byte"));
+  EXPECT_TRUE(says(refusal("</annotation>"), "mismatch"));
+  EXPECT_TRUE(says(refusal("<annotation>< ></annotation>"), "tag type"));
   EXPECT_TRUE(says(refusal(boxed(low + "<xmax>5</xmax>")), "no <ymax>"));
   EXPECT_TRUE(says(refusal(boxed(low + "<xmax>5</xmax><ymax>five</ymax>")), "'five'"));
   EXPECT_TRUE(says(refusal(boxed(low + "<xmax>5</xmax><ymax/>")), "not a number"));
@@ -157,9 +157,33 @@ TEST(VocXml, DamagedFilesAreRefusedWithTheReason) {
   EXPECT_TRUE(says(refusal(boxed("<xmin>10</xmin><ymin>1</ymin><xmax>12</xmax><ymax>5</ymax>")),
                    "outside of its 10x10 image"));
   EXPECT_TRUE(says(refusal("<annotation><size><width>1e9</width></size></annotation>"), "width"));
-  std::string deep;
-  for (int i = 0; i < 100000; ++i) deep += "<annotation>";
-  EXPECT_TRUE(says(refusal(deep), "nest deeper"));
+  std::string deep = "<annotation>", end = "</annotation>";
+  for (int i = 0; i < 100000; ++i) deep += "<a>", end = "</a>" + end;
+  EXPECT_TRUE(says(refusal(deep + end), "nest deeper"));
+}
+
+TEST(VocXml, NamesMayHoldWhatXmlWritesInItsOwnWay) {
+  const auto objects = parse_voc_objects(
+      "<annotation><object><name>black &amp; <![CDATA[tan]]></name></object><object><name>"
+      "<![CDATA[<b>]]></name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax>"
+      "</bndbox></object></annotation>",
+      "a.xml");
+  EXPECT_EQ(objects.objects_without_box, 1);
+  ASSERT_EQ(objects.objects.size(), 1u);
+  EXPECT_EQ(objects.objects[0].name, "<b>");
+}
+
+TEST(VocXml, EntitiesOfTheFilesOwnAreNeverExpanded) {
+  std::string bomb = "<!DOCTYPE annotation [<!ENTITY a0 \"xxxxxxxxxx\">";
+  for (int i = 1; i < 20; ++i) {
+    bomb += "<!ENTITY a" + std::to_string(i) + " \"";
+    for (int k = 0; k < 10; ++k) bomb += "&a" + std::to_string(i - 1) + ";";
+    bomb += "\">";
+  }
+  bomb +=
+      "]><annotation><object><name>&a19;</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax>"
+      "<ymax>2</ymax></bndbox></object></annotation>";
+  EXPECT_EQ(parse_voc_objects(bomb, "a.xml").objects.at(0).name, "&a19;");
 }
 
 TEST(Annotations, WithoutASizePixelsAreThoseOfTheDecodedImage) {

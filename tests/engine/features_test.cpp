@@ -30,10 +30,13 @@ struct Kind {
   UnitKind unit;
   std::vector<int> units;
   int width;
+  StrideOn stride_on = StrideOn::k3x3;
+  StemPool pool = StemPool::kSymmetric;
 };
 
 std::string name_of_kind(const Kind& kind) {
-  return fmt::format("{}_{}_{}", name_of(kind.halting), name_of(kind.stem), name_of(kind.unit));
+  return fmt::format("{}_{}_{}_{}_{}", name_of(kind.halting), name_of(kind.stem),
+                     name_of(kind.unit), name_of(kind.stride_on), name_of(kind.pool));
 }
 
 const Kind kKinds[] = {
@@ -41,6 +44,37 @@ const Kind kKinds[] = {
     {Halting::kAct, Stem::kImageNet, UnitKind::kBottleneck, {3, 2, 3}, 4},
     {Halting::kSact, Stem::kImageNet, UnitKind::kBottleneck, {1, 3, 4}, 8},
     {Halting::kSact, Stem::kSmall, UnitKind::kBasic, {3, 2, 3}, 5},
+    {Halting::kAct, Stem::kImageNet, UnitKind::kBottleneck, {2, 3, 2}, 8, StrideOn::k1x1},
+    {Halting::kNone, Stem::kImageNet, UnitKind::kBottleneckV1, {2, 3, 2}, 8},
+    {Halting::kSact,
+     Stem::kImageNet,
+     UnitKind::kBottleneckV1,
+     {1, 3, 4},
+     8,
+     StrideOn::k3x3,
+     StemPool::kSame},
+    {Halting::kAct,
+     Stem::kImageNet,
+     UnitKind::kBottleneckV1,
+     {3, 2, 3},
+     5,
+     StrideOn::k1x1,
+     StemPool::kCeil},
+    {Halting::kSact,
+     Stem::kImageNet,
+     UnitKind::kBottleneckV1,
+     {2, 3, 3},
+     4,
+     StrideOn::k1x1,
+     StemPool::kValid},
+    {Halting::kSact, Stem::kSmall, UnitKind::kBasicV1, {3, 2, 3}, 5},
+    {Halting::kNone,
+     Stem::kImageNet,
+     UnitKind::kBasicV1,
+     {2, 2, 2},
+     8,
+     StrideOn::k3x3,
+     StemPool::kSame},
 };
 
 ModelSpec detector_of(const Kind& kind) {
@@ -48,6 +82,8 @@ ModelSpec detector_of(const Kind& kind) {
   spec.stem = kind.stem;
   spec.unit = kind.unit;
   spec.width = kind.width;
+  spec.stride_on = kind.stride_on;
+  spec.stem_pool = kind.pool;
   spec.detection.emplace();
   spec.detection->proposal_channels = 12;
   return spec;

@@ -18,6 +18,8 @@ struct Kind {
   int width, tile;
   bool norm;
   int images, height, width_pixels;
+  StrideOn stride_on = StrideOn::k3x3;
+  StemPool pool = StemPool::kSymmetric;
 };
 
 class Parity : public ::testing::TestWithParam<Kind> {};
@@ -35,6 +37,8 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
     spec.width = kind.width;
     spec.tile = kind.tile;
     spec.halting_norm = kind.norm;
+    spec.stride_on = kind.stride_on;
+    spec.stem_pool = kind.pool;
     train::Network network = test::random_network(spec, seed);
     const test::TemporaryDirectory directory;
     const auto path = directory / "model.safetensors";
@@ -88,6 +92,8 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
 
 constexpr auto kBottleneck = UnitKind::kBottleneck;
 constexpr auto kBasic = UnitKind::kBasic;
+constexpr auto kBottleneckV1 = UnitKind::kBottleneckV1;
+constexpr auto kBasicV1 = UnitKind::kBasicV1;
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Parity,
@@ -103,7 +109,57 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{Halting::kSact, Stem::kImageNet, kBottleneck, {1, 2, 3}, 64, 1, true, 3, 80, 96},
         Kind{Halting::kAct, Stem::kImageNet, kBasic, {2, 2}, 16, 1, true, 1, 96, 96},
         Kind{Halting::kSact, Stem::kImageNet, kBasic, {2, 2, 2, 2}, 8, 1, true, 1, 96, 96},
-        Kind{Halting::kSact, Stem::kSmall, kBottleneck, {3, 4}, 8, 4, true, 2, 40, 36}));
+        Kind{Halting::kSact, Stem::kSmall, kBottleneck, {3, 4}, 8, 4, true, 2, 40, 36},
+        Kind{Halting::kNone, Stem::kImageNet, kBottleneckV1, {2, 3, 2, 1}, 8, 1, true, 2, 64, 64},
+        Kind{Halting::kNone,
+             Stem::kImageNet,
+             kBasicV1,
+             {2, 2, 2},
+             5,
+             1,
+             true,
+             3,
+             65,
+             47,
+             StrideOn::k3x3,
+             StemPool::kSame},
+        Kind{Halting::kSact,
+             Stem::kImageNet,
+             kBottleneckV1,
+             {3, 4, 5, 3},
+             8,
+             1,
+             true,
+             1,
+             97,
+             129,
+             StrideOn::k3x3,
+             StemPool::kSame},
+        Kind{Halting::kSact,
+             Stem::kImageNet,
+             kBottleneckV1,
+             {3, 4, 2},
+             12,
+             2,
+             true,
+             3,
+             70,
+             90,
+             StrideOn::k1x1,
+             StemPool::kCeil},
+        Kind{Halting::kAct,
+             Stem::kImageNet,
+             kBottleneckV1,
+             {3, 4, 2},
+             8,
+             1,
+             true,
+             4,
+             65,
+             47,
+             StrideOn::k1x1,
+             StemPool::kValid},
+        Kind{Halting::kSact, Stem::kSmall, kBasicV1, {3, 3, 3}, 8, 1, false, 2, 33, 47}));
 
 }  // namespace
 }  // namespace sact::engine

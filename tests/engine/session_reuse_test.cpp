@@ -32,6 +32,8 @@ const Kind kKinds[] = {
     {Halting::kSact, Stem::kImageNet, UnitKind::kBottleneck, {1, 3, 2}, 16, 1},
     {Halting::kSact, Stem::kImageNet, UnitKind::kBasic, {3, 2, 2}, 12, 1},
     {Halting::kSact, Stem::kSmall, UnitKind::kBottleneck, {3}, 5, 2},
+    {Halting::kSact, Stem::kImageNet, UnitKind::kBottleneckV1, {2, 3, 2}, 16, 1},
+    {Halting::kSact, Stem::kImageNet, UnitKind::kBasicV1, {3, 2, 2}, 12, 1},
 };
 
 ModelSpec spec_of(const Kind& kind) {

@@ -11,18 +11,40 @@ int strided(int extent, int stride) {
   return (extent + stride - 1) / stride;
 }
 
-Features max_pooled(const Features& x) {  // 3x3, stride 2
-  Features out({strided(x.size.height, 2), strided(x.size.width, 2)}, x.channels);
-  std::fill(out.values.begin(), out.values.end(), -std::numeric_limits<double>::infinity());
-  for (int y = 0; y < x.size.height; ++y) {
-    for (int column = 0; column < x.size.width; ++column) {
-      for (int oy = y / 2; oy <= (y + 1) / 2; ++oy) {
-        for (int ox = column / 2; ox <= (column + 1) / 2; ++ox) {
-          if (oy >= out.size.height || ox >= out.size.width) continue;
-          for (int c = 0; c < x.channels; ++c) {
-            out.at(oy, ox, c) = std::max(out.at(oy, ox, c), x.at(y, column, c));
+/// Windows along one extent that pooling with 3x3 windows of stride 2 has, and where they begin.
+struct PoolWindows {
+  int count = 0, first = 0;
+};
+
+PoolWindows pool_windows(int extent, StemPool pool) {
+  switch (pool) {
+    case StemPool::kSymmetric:
+      return {(extent + 2 - 3) / 2 + 1, -1};
+    case StemPool::kSame:  // an even extent lacks one line, an odd one has a line on either side
+      return {strided(extent, 2), extent % 2 == 0 ? 0 : -1};
+    case StemPool::kCeil:
+      return {strided(extent - 3, 2) + 1, 0};
+    case StemPool::kValid:
+      return {(extent - 3) / 2 + 1, 0};
+  }
+  return {};
+}
+
+Features max_pooled(const Features& x, StemPool pool) {
+  const PoolWindows rows = pool_windows(x.size.height, pool);
+  const PoolWindows columns = pool_windows(x.size.width, pool);
+  Features out({rows.count, columns.count}, x.channels);
+  for (int oy = 0; oy < rows.count; ++oy) {
+    for (int ox = 0; ox < columns.count; ++ox) {
+      for (int c = 0; c < x.channels; ++c) {
+        double largest = -std::numeric_limits<double>::infinity();
+        for (int y = 2 * oy + rows.first; y < 2 * oy + rows.first + 3; ++y) {
+          for (int column = 2 * ox + columns.first; column < 2 * ox + columns.first + 3; ++column) {
+            if (y < 0 || y >= x.size.height || column < 0 || column >= x.size.width) continue;
+            largest = std::max(largest, x.at(y, column, c));
           }
         }
+        out.at(oy, ox, c) = largest;
       }
     }
   }
@@ -64,9 +86,13 @@ Features convolution(const Features& input, const std::vector<float>& weight, in
 
 Features SlowNetwork::stem(const Features& image) const {
   const bool pooled = spec_.stem == Stem::kImageNet;
+  const int stride = pooled ? 2 : 1;
   const Features out =
-      convolution(image, weight("stem.conv.weight"), spec_.stem_channels(), pooled ? 2 : 1);
-  return pooled ? max_pooled(out) : out;
+      post_activation()
+          ? normalised(convolution(image, weight("conv1.weight"), spec_.stem_channels(), stride),
+                       "bn1", true)
+          : convolution(image, weight("stem.conv.weight"), spec_.stem_channels(), stride);
+  return pooled ? max_pooled(out, spec_.stem_pool) : out;
 }
 
 Features SlowNetwork::normalised(const Features& x, const std::string& norm, bool relu) const {
@@ -85,23 +111,49 @@ Features SlowNetwork::normalised(const Features& x, const std::string& norm, boo
 
 /// What a unit adds; `shortcut`, of a block's first unit, gets what it is added to.
 Features SlowNetwork::residual(const Features& x, int block, int unit, Features* shortcut) const {
-  const std::string prefix = unit_prefix(block, unit);
+  if (post_activation()) return post_activation_residual(x, block, unit, shortcut);
+  const std::string prefix = unit_prefix(spec_, block, unit);
   const int width = spec_.block_width(block), out = spec_.block_channels(block);
   const int stride = spec_.unit_stride(block, unit);
   const Features p = normalised(x, prefix + "norm1", true);
   if (shortcut) *shortcut = convolution(p, weight(prefix + "downsample.conv.weight"), out, stride);
   const bool bottleneck = spec_.unit == UnitKind::kBottleneck;
-  const Features first =
-      normalised(convolution(p, weight(prefix + "conv1.weight"), width, bottleneck ? 1 : stride),
-                 prefix + "norm2", true);
+  const int stride1 = !bottleneck || spec_.stride_on == StrideOn::k1x1 ? stride : 1;
+  const Features first = normalised(convolution(p, weight(prefix + "conv1.weight"), width, stride1),
+                                    prefix + "norm2", true);
   if (!bottleneck) return convolution(first, weight(prefix + "conv2.weight"), out, 1);
-  const Features second = normalised(
-      convolution(first, weight(prefix + "conv2.weight"), width, stride), prefix + "norm3", true);
+  const Features second =
+      normalised(convolution(first, weight(prefix + "conv2.weight"), width, stride / stride1),
+                 prefix + "norm3", true);
   return convolution(second, weight(prefix + "conv3.weight"), out, 1);
 }
 
+Features SlowNetwork::post_activation_residual(const Features& x, int block, int unit,
+                                               Features* shortcut) const {
+  const std::string prefix = unit_prefix(spec_, block, unit);
+  const int width = spec_.block_width(block), out = spec_.block_channels(block);
+  const int stride = spec_.unit_stride(block, unit);
+  const auto layer = [&](const Features& input, const std::string& conv, const std::string& norm,
+                         int channels, int step, bool relu) {
+    return normalised(convolution(input, weight(prefix + conv + ".weight"), channels, step),
+                      prefix + norm, relu);
+  };
+  if (shortcut) {
+    *shortcut = x.channels == out && stride == 1
+                    ? x
+                    : layer(x, "downsample.0", "downsample.1", out, stride, false);
+  }
+  if (spec_.unit == UnitKind::kBasicV1) {
+    return layer(layer(x, "conv1", "bn1", width, stride, true), "conv2", "bn2", out, 1, false);
+  }
+  const bool early = spec_.stride_on == StrideOn::k1x1;
+  const Features first = layer(x, "conv1", "bn1", width, early ? stride : 1, true);
+  const Features second = layer(first, "conv2", "bn2", width, early ? 1 : stride, true);
+  return layer(second, "conv3", "bn3", out, 1, false);
+}
+
 std::vector<double> SlowNetwork::scores(const Features& x, int block, int unit) const {
-  const std::string prefix = unit_prefix(block, unit) + "halting.";
+  const std::string prefix = unit_prefix(spec_, block, unit) + "halting.";
   Features pooled({1, 1}, x.channels);
   pooled.values = means(x);
   if (spec_.halting_norm) pooled = normalised(pooled, prefix + "global_norm", false);
@@ -122,10 +174,13 @@ std::vector<double> SlowNetwork::scores(const Features& x, int block, int unit) 
 
 Features SlowNetwork::run_block(const Features& input, int block, BlockResult& result) const {
   const int units = spec_.units[size_t(block)];
+  const auto sum = [this](double state, double f) {
+    return post_activation() ? std::max(state + f, 0.0) : state + f;
+  };
   Features x({0, 0}, 0);
   {
     const Features first = residual(input, block, 0, &x);
-    for (size_t i = 0; i < x.values.size(); ++i) x.values[i] += first.values[i];
+    for (size_t i = 0; i < x.values.size(); ++i) x.values[i] = sum(x.values[i], first.values[i]);
   }
   const size_t positions = size_t(x.size.positions()), channels = size_t(x.channels);
   result = {Map(x.size.height, x.size.width, float(units)), std::vector<int32_t>(positions, units)};
@@ -135,7 +190,7 @@ Features SlowNetwork::run_block(const Features& input, int block, BlockResult& r
     if (unit > 0) {
       const Features f = residual(x, block, unit, nullptr);
       for (size_t i = 0; i < x.values.size(); ++i) {
-        if (states[i / channels].active) x.values[i] += f.values[i];
+        if (states[i / channels].active) x.values[i] = sum(x.values[i], f.values[i]);
       }
     }
     if (!spec_.adaptive()) continue;
@@ -156,12 +211,13 @@ Features SlowNetwork::run_block(const Features& input, int block, BlockResult& r
 }
 
 std::vector<double> SlowNetwork::head(const Features& x) const {
-  const std::vector<double> pooled = means(normalised(x, "norm", true));
+  const std::vector<double> pooled = means(post_activation() ? x : normalised(x, "norm", true));
+  const std::string name = post_activation() ? "fc" : "head.fc";
   std::vector<double> logits;
   for (int o = 0; o < spec_.outputs(); ++o) {
-    double sum = weight("head.fc.bias")[size_t(o)];
+    double sum = weight(name + ".bias")[size_t(o)];
     for (size_t c = 0; c < pooled.size(); ++c) {
-      sum += pooled[c] * double(weight("head.fc.weight")[size_t(o) * pooled.size() + c]);
+      sum += pooled[c] * double(weight(name + ".weight")[size_t(o) * pooled.size() + c]);
     }
     logits.push_back(sum);
   }

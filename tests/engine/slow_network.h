@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/plans.h"
+#include "model/architecture.h"
 
 namespace sact::engine::test {
 
@@ -43,7 +44,12 @@ class SlowNetwork {
  private:
   Features stem(const Features& image) const;
   Features normalised(const Features& x, const std::string& norm, bool relu) const;
+  bool post_activation() const {
+    return spec_.unit == UnitKind::kBottleneckV1 || spec_.unit == UnitKind::kBasicV1;
+  }
   Features residual(const Features& x, int block, int unit, Features* shortcut) const;
+  Features post_activation_residual(const Features& x, int block, int unit,
+                                    Features* shortcut) const;
   std::vector<double> scores(const Features& x, int block, int unit) const;
   Features run_block(const Features& x, int block, BlockResult& result) const;
   std::vector<double> head(const Features& x) const;

@@ -11,42 +11,13 @@
 
 #include "base/half.h"
 #include "base/random.h"
+#include "kernels/random_rows.h"
 #include "support/errors.h"
 
 namespace sact::kernels {
 namespace {
 
 constexpr float kCanary = 12345.0f;
-
-int random_int(Random& random, int low, int high) {
-  return low + int(random.uniform(0, 1) * (high - low + 1) * 0.999999);
-}
-
-std::vector<float> random_values(Random& random, size_t count) {
-  std::vector<float> values(count);
-  for (float& value : values) value = float(random.normal());
-  return values;
-}
-
-template <typename T>
-std::vector<T> as(const std::vector<float>& values) {
-  std::vector<T> converted;
-  for (float value : values) {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      converted.push_back(value);
-    } else {
-      converted.push_back(bf16_from_float(value));
-    }
-  }
-  return converted;
-}
-
-float number(float value) {
-  return value;
-}
-float number(uint16_t bits) {
-  return float_from_bf16(bits);
-}
 
 struct Case {
   int input_count, rows, positions, taps, depth, columns, output_count;
@@ -78,19 +49,9 @@ Case random_case(Random& random) {
   c.relu = coin();
   c.add = coin();
   c.mean = c.add && coin();
-  if (c.add) c.relu = false;
   c.first_residual = coin();
   c.keep_output = c.mean && coin();
   return c;
-}
-
-std::vector<int32_t> shuffled(Random& random, int count) {
-  std::vector<int32_t> values(static_cast<size_t>(count));
-  std::iota(values.begin(), values.end(), 0);
-  for (size_t i = values.size(); i > 1; --i) {
-    std::swap(values[i - 1], values[size_t(random_int(random, 0, int(i) - 1))]);
-  }
-  return values;
 }
 
 using Function = void (*TypedFunctions::*)(const RowProduct&);
@@ -254,12 +215,12 @@ TEST(Kernels, ScalarProductIsTheSumItSays) {
   product.add = true;
   product.mean = mean;
   product.remainders = &remainder;
-  scalar_table().f32.product(product);
+  scalar_table().functions(DataType::kFloat32).product(product);
   EXPECT_EQ(output[0], 1301);
   EXPECT_EQ(mean[0], 5 + 150.5);
   product.first_residual = true;
   product.keep_output = true;
-  scalar_table().f32.product(product);
+  scalar_table().functions(DataType::kFloat32).product(product);
   EXPECT_EQ(output[0], 1301);
   EXPECT_EQ(mean[0], 1301 + 150.5);
   EXPECT_EQ(output[1], kCanary);
@@ -273,7 +234,7 @@ TEST(Kernels, PackedWeightsAreScaledByColumn) {
   const PackedWeights packed =
       pack_weights(scalar_table(), DataType::kFloat32, weights, {2, 1, 0}, scale, 1, 2, 2, arena);
   const float* data = static_cast<const float*>(packed.data);
-  const int panel = scalar_table().panel_columns;
+  const int panel = scalar_table().functions(DataType::kFloat32).panel_columns;
   EXPECT_EQ(data[0], 10);
   EXPECT_EQ(data[1], 300);
   EXPECT_EQ(data[panel], 20);
@@ -303,18 +264,63 @@ TEST(Kernels, NormsEqualTheScalarFormOnEveryInstructionSet) {
       const size_t size = size_t(count) * size_t(channels + 1);
       std::vector<float> expected(size, kCanary), found(size, kCanary);
       norm.output = expected.data();
-      scalar_table().f32.norm(norm);
+      scalar_table().functions(DataType::kFloat32).norm(norm);
       norm.output = found.data();
-      table->f32.norm(norm);
+      table->functions(DataType::kFloat32).norm(norm);
       std::vector<uint16_t> half_expected(size, 7), half(size, 7);
       norm.output = half_expected.data();
-      scalar_table().bf16.norm(norm);
+      scalar_table().functions(DataType::kBFloat16).norm(norm);
       norm.output = half.data();
-      table->bf16.norm(norm);
+      table->functions(DataType::kBFloat16).norm(norm);
       for (size_t i = 0; i < size; ++i) {
         ASSERT_NEAR(found[i], expected[i], 1e-5) << table->name << ", seed " << seed;
         ASSERT_NEAR(float_from_bf16(half[i]), float_from_bf16(half_expected[i]), 0.02)
             << table->name << ", seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(Kernels, WithoutAScaleRowsBecomeOperandsAsTheyAre) {
+  Random random(5);
+  for (const Table* table : available_tables()) {
+    for (const int channels : {1, 16, 37}) {
+      auto input = random_values(random, 10 * size_t(channels));
+      for (const uint32_t bits : kNotNumbers) {
+        input[size_t(random_int(random, 0, int(input.size()) - 1))] = std::bit_cast<float>(bits);
+      }
+      input[0] = -std::numeric_limits<float>::infinity();
+      const std::vector<int32_t> rows = {0, 7, 3, 9};
+      for (const bool listed : {false, true}) {
+        RowNorm norm;
+        norm.count = int(rows.size());
+        norm.input = input.data();
+        norm.input_stride = channels;
+        norm.rows = listed ? rows.data() : nullptr;
+        norm.output_stride = channels + 1;
+        norm.channels = channels;
+        const size_t stride = size_t(channels) + 1;
+        std::vector<float> full(rows.size() * stride, kCanary);
+        std::vector<uint16_t> half(full.size(), 7);
+        norm.output = full.data();
+        table->functions(DataType::kFloat32).norm(norm);
+        norm.output = half.data();
+        table->functions(DataType::kBFloat16).norm(norm);
+        for (size_t i = 0; i < full.size(); ++i) {
+          const size_t row = listed ? size_t(rows[i / stride]) : i / stride, c = i % stride;
+          if (c == size_t(channels)) {
+            ASSERT_EQ(full[i], kCanary);
+            ASSERT_EQ(half[i], 7);
+            continue;
+          }
+          const float value = input[row * size_t(channels) + c];
+          ASSERT_EQ(std::bit_cast<uint32_t>(full[i]), std::bit_cast<uint32_t>(value));
+          if (std::isnan(value)) {
+            ASSERT_TRUE(std::isnan(float_from_bf16(half[i]))) << table->name;
+          } else {
+            ASSERT_EQ(half[i], bf16_from_float(value)) << table->name;
+          }
+        }
       }
     }
   }
@@ -338,9 +344,10 @@ TEST(Kernels, SixteenBitsAreRoundedLikeTheScalarForm) {
     norm.shift = shift.data();
     norm.output = output.data();
     norm.channels = channels;
-    table->bf16.norm(norm);
+    table->functions(DataType::kBFloat16).norm(norm);
     for (size_t i = 0; i < input.size(); ++i) {
-      if (table->native_bf16 && input[i] < 1e-37f) continue;  // the instruction flushes these
+      if (table->functions(DataType::kBFloat16).native && input[i] < 1e-37f)
+        continue;  // the instruction flushes these
       EXPECT_EQ(output[i], bf16_from_float(input[i])) << table->name << ", " << input[i];
     }
   }
@@ -392,9 +399,6 @@ TEST(Kernels, ScoresAndSumsAndMaximaEqualTheScalarFormOnEveryInstructionSet) {
   }
 }
 
-/// NaN of several makes: as x86 gives it, as ARM gives it, and with all bits set.
-constexpr uint32_t kNotNumbers[] = {0xffc00000u, 0x7fc00000u, 0x7fffffffu, 0xffffffffu};
-
 TEST(Kernels, NormsKeepWhatIsNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const size_t channels = 37;  // whole vectors and a rest
@@ -411,9 +415,9 @@ TEST(Kernels, NormsKeepWhatIsNotFinite) {
       norm.shift = shift.data();
       norm.channels = int(channels);
       norm.output = output.data();
-      table->f32.norm(norm);
+      table->functions(DataType::kFloat32).norm(norm);
       norm.output = half.data();
-      table->bf16.norm(norm);
+      table->functions(DataType::kBFloat16).norm(norm);
       for (size_t c = 0; c < channels; ++c) {
         const float in_half = float_from_bf16(half[c]);
         if (input[c] == kInfinity) {
@@ -475,6 +479,29 @@ TEST(Kernels, TheMaximumOfANumberAndNanIsNan) {
                         int64_t(channels)});
         for (const float value : output) EXPECT_TRUE(std::isnan(value)) << table->name << tap;
       }
+    }
+  }
+}
+
+TEST(Kernels, WhatIsOutsideOfTheImageIsNoPartOfItsMaximum) {
+  // Below zero everywhere, so that the row of zeros would win.
+  constexpr int kOutside = 3, kChannels = 37;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> input(4 * kChannels, 0.0f);
+  for (size_t row = 0; row < 3; ++row) {
+    std::fill_n(input.begin() + long(row * kChannels), kChannels, -1.0f - float(row));
+  }
+  std::vector<int32_t> rows(4 * 9, kOutside);
+  rows[8] = 1;                // the last of a window alone
+  rows[9] = rows[9 + 1] = 2;  // the first ones
+  std::fill_n(rows.begin() + 18, 9, 0);
+  const float expected[] = {-2, -3, -1, -kInfinity};
+  for (const Table* table : available_tables()) {
+    std::vector<float> output(4 * kChannels, kCanary);
+    table->maximum(
+        {4, input.data(), kChannels, rows.data(), kOutside, kChannels, output.data(), kChannels});
+    for (size_t i = 0; i < output.size(); ++i) {
+      EXPECT_EQ(output[i], expected[i / kChannels]) << table->name << ", " << i;
     }
   }
 }

@@ -84,14 +84,14 @@ TEST(Detection, FlopsOfTheExtractorAreThoseOfTheFirstBlocks) {
   ModelSpec classifier = spec;
   classifier.detection.reset();
   int64_t expected = 0;
-  for (const Layer& layer : layer_list(classifier, {600, 1000})) {
+  for (const LayerCost& layer : layer_list(classifier, {600, 1000})) {
     if (layer.block < 3 && layer.name != "head.fc" && !layer.halting) {
       expected += layer.flops(layer.positions());
     }
   }
   EXPECT_EQ(dense_flops(extractor_spec(spec), {600, 1000}), expected);
   // The first unit of block 4 keeps its resolution: 7 x 7 cells of 1024 channels.
-  const std::vector<Layer> layers = layer_list(box_spec(spec), {7, 7});
+  const std::vector<LayerCost> layers = layer_list(box_spec(spec), {7, 7});
   EXPECT_EQ(layers.front().name, "stages.0.blocks.0.downsample.conv");
   EXPECT_EQ(layers.front().in_channels, 1024);
   EXPECT_EQ(layers.front().out_channels, 2048);

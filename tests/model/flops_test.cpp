@@ -25,6 +25,19 @@ TEST(Flops, TotalsOfThePaperToTheLastDigit) {
   EXPECT_EQ(dense_flops(imagenet({2, 4, 13, 3}), {224, 224}), 10'798'764'032);
 }
 
+TEST(Flops, PublishedPostActivationNetworks) {
+  ModelSpec spec = imagenet({3, 4, 6, 3});
+  spec.classes = 1000;
+  spec.unit = UnitKind::kBottleneckV1;
+  EXPECT_EQ(dense_flops(spec, {224, 224}), 2 * 4'089'184'256ll) << "torchvision's resnet50";
+  spec.stride_on = StrideOn::k1x1;
+  EXPECT_EQ(dense_flops(spec, {224, 224}), 2 * 3'857'973'248ll) << "the first publication's";
+  spec.stride_on = StrideOn::k3x3;
+  spec.unit = UnitKind::kBasicV1;
+  spec.units = {2, 2, 2, 2};
+  EXPECT_EQ(dense_flops(spec, {224, 224}), 2 * 1'814'073'344ll) << "torchvision's resnet18";
+}
+
 TEST(Flops, DenseMeansWithoutHaltingScores) {
   const Size size{224, 224};
   const ModelSpec sact = imagenet({3, 4, 23, 3}, Halting::kSact);
@@ -57,7 +70,7 @@ TEST(Flops, SmallNetworkByHand) {
 }
 
 TEST(Flops, FirstConvolutionOfAStridedUnitRunsAtTheFinerResolution) {
-  for (const Layer& layer : layer_list(imagenet({3, 4, 23, 3}), {224, 224})) {
+  for (const LayerCost& layer : layer_list(imagenet({3, 4, 23, 3}), {224, 224})) {
     if (layer.name == "stages.1.blocks.0.conv1") {
       EXPECT_EQ(layer.size, (Size{56, 56}));
     } else if (layer.name.starts_with("stages.1.blocks.0.")) {

@@ -57,5 +57,20 @@ TEST(InitialWeights, NormsAndBiasesHaveTheirConstants) {
   EXPECT_EQ(values.at("stages.0.blocks.2.norm2.running_var"), std::vector<float>(16, 1.0f));
 }
 
+/// Variances of what enters the norms of a network that was never trained, over those they expect.
+TEST(InitialWeights, PostActivationNormsExpectWhatTheyGet) {
+  ModelSpec spec = spec_with({2, 3});
+  spec.unit = UnitKind::kBottleneckV1;
+  const auto values = by_name(spec, {.residual_scale = 0.5});
+  EXPECT_EQ(values.at("layer1.1.bn3.weight"), std::vector<float>(64, 0.5f))
+      << "the residual's scale";
+  EXPECT_EQ(values.at("layer1.1.bn2.weight"), std::vector<float>(16, 1.0f));
+  EXPECT_EQ(values.at("layer1.1.bn2.running_var"), std::vector<float>(16, 1.0f));
+  // The state after a first unit is the positive part of a normal value of variance 1 + 0.25.
+  EXPECT_NEAR(values.at("layer1.1.bn1.running_var")[0], 2 * 1.25 / 2, 1e-6);
+  EXPECT_NEAR(values.at("layer1.0.halting.local_norm.running_mean")[0],
+              std::sqrt(1.25 / (2 * M_PI)), 1e-6);
+}
+
 }  // namespace
 }  // namespace sact

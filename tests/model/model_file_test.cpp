@@ -89,10 +89,49 @@ std::vector<std::pair<std::string, io::Shape>> published_names(const std::vector
   return names;
 }
 
-void write_published(const std::filesystem::path& path, const std::vector<int>& depths) {
+/// The same of torchvision's resnet50 and resnet101, or of resnet18 and resnet34.
+std::vector<std::pair<std::string, io::Shape>> torchvision_names(const std::vector<int>& depths,
+                                                                 bool bottleneck) {
+  std::vector<std::pair<std::string, io::Shape>> names;
+  auto layer = [&](const std::string& conv, const std::string& bn, int64_t out, int64_t in,
+                   int64_t kernel) {
+    names.push_back({conv + ".weight", {out, in, kernel, kernel}});
+    for (const char* part : {".weight", ".bias", ".running_mean", ".running_var"}) {
+      names.push_back({bn + part, {out}});
+    }
+    names.push_back({bn + ".num_batches_tracked", {}});
+  };
+  layer("conv1", "bn1", 64, 3, 7);
+  int64_t in = 64;
+  for (size_t stage = 0; stage < 4; ++stage) {
+    const int64_t middle = 64ll << stage, out = middle * (bottleneck ? 4 : 1);
+    for (int unit = 0; unit < depths[stage]; ++unit) {
+      const std::string prefix =
+          "layer" + std::to_string(stage + 1) + "." + std::to_string(unit) + ".";
+      if (bottleneck) {
+        layer(prefix + "conv1", prefix + "bn1", middle, in, 1);
+        layer(prefix + "conv2", prefix + "bn2", middle, middle, 3);
+        layer(prefix + "conv3", prefix + "bn3", out, middle, 1);
+      } else {
+        layer(prefix + "conv1", prefix + "bn1", middle, in, 3);
+        layer(prefix + "conv2", prefix + "bn2", out, middle, 3);
+      }
+      if (unit == 0 && in != out) {
+        layer(prefix + "downsample.0", prefix + "downsample.1", out, in, 1);
+      }
+      in = out;
+    }
+  }
+  names.push_back({"fc.weight", {1000, in}});
+  names.push_back({"fc.bias", {1000}});
+  return names;
+}
+
+void write_published(const std::filesystem::path& path,
+                     const std::vector<std::pair<std::string, io::Shape>>& names) {
   std::vector<std::vector<std::byte>> storage;
   std::vector<io::NamedTensor> tensors;
-  for (const auto& [name, shape] : published_names(depths)) {
+  for (const auto& [name, shape] : names) {
     int64_t elements = 1;
     for (int64_t extent : shape) elements *= extent;
     const bool counter = name.ends_with("num_batches_tracked");
@@ -106,7 +145,7 @@ void write_published(const std::filesystem::path& path, const std::vector<int>& 
 TEST(ModelFile, PublishedResnetV2WeightsLoadWithoutRenaming) {
   test::TemporaryDirectory directory;
   for (const auto& depths : {std::vector<int>{3, 4, 6, 3}, {3, 4, 23, 3}}) {
-    write_published(directory / "timm", depths);
+    write_published(directory / "timm", published_names(depths));
     const ModelFile file(directory / "timm");
     EXPECT_FALSE(file.spec_was_stored());
     ASSERT_EQ(file.remarks().size(), 1u);
@@ -121,10 +160,34 @@ TEST(ModelFile, PublishedResnetV2WeightsLoadWithoutRenaming) {
   }
 }
 
+TEST(ModelFile, PublishedResnetV1WeightsLoadWithoutRenaming) {
+  test::TemporaryDirectory directory;
+  struct Published {
+    std::vector<int> depths;
+    bool bottleneck;
+    int64_t parameters;  // as torchvision's documentation has them
+  };
+  for (const Published& published : {Published{{2, 2, 2, 2}, false, 11'689'512},
+                                     {{3, 4, 6, 3}, false, 21'797'672},
+                                     {{3, 4, 6, 3}, true, 25'557'032},
+                                     {{3, 4, 23, 3}, true, 44'549'160}}) {
+    SCOPED_TRACE(published.parameters);
+    write_published(directory / "m", torchvision_names(published.depths, published.bottleneck));
+    const ModelFile file(directory / "m");
+    EXPECT_EQ(file.remarks().size(), 1u) << "no tensor is left over";
+    EXPECT_EQ(file.spec().units, published.depths);
+    EXPECT_EQ(file.spec().unit,
+              published.bottleneck ? UnitKind::kBottleneckV1 : UnitKind::kBasicV1);
+    EXPECT_EQ(file.spec().classes, 1000);
+    EXPECT_EQ(parameter_count(file.spec()), published.parameters);
+  }
+}
+
 TEST(ModelFile, SpecIsWorkedOutForEveryKindOfNetwork) {
   test::TemporaryDirectory directory;
   for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
-    for (UnitKind unit : {UnitKind::kBottleneck, UnitKind::kBasic}) {
+    for (UnitKind unit :
+         {UnitKind::kBottleneck, UnitKind::kBasic, UnitKind::kBottleneckV1, UnitKind::kBasicV1}) {
       for (Stem stem : {Stem::kImageNet, Stem::kSmall}) {
         ModelSpec spec = small_spec(halting);
         spec.unit = unit;

@@ -41,6 +41,7 @@ OnnxNode read_node(const Fields& fields) {
     read.type = integer(attribute, 20);
     if (attribute.contains(2)) read.real = number<float>(text(attribute, 2));
     read.integer = integer(attribute, 3);
+    if (attribute.contains(4)) read.text = text(attribute, 4);
     read.integers = integers(attribute, 8);
   }
   return node;
@@ -86,15 +87,29 @@ double at(const Array& array, int64_t n, int64_t c, int64_t y, int64_t x) {
 
 /// The window of a convolution or a pool.
 struct Window {
-  std::vector<int64_t> kernel, strides, pads;
+  std::vector<int64_t> kernel, strides, pads = {0, 0, 0, 0};
+  bool ceil = false;
 
-  explicit Window(const OnnxNode& node)
+  /// `auto_pad` and `ceil_mode` by the words of ONNX's description of MaxPool.
+  Window(const OnnxNode& node, const Array& input)
       : kernel(node.attributes.at("kernel_shape").integers),
-        strides(node.attributes.at("strides").integers),
-        pads(node.attributes.at("pads").integers) {}
+        strides(node.attributes.at("strides").integers) {
+    const auto given = [&](const char* name) { return node.attributes.contains(name); };
+    if (given("pads")) pads = node.attributes.at("pads").integers;
+    if (given("ceil_mode")) ceil = node.attributes.at("ceil_mode").integer == 1;
+    if (!given("auto_pad")) return;
+    EXPECT_EQ(node.attributes.at("auto_pad").text, "SAME_UPPER");
+    for (size_t axis = 0; axis < 2; ++axis) {
+      const int64_t in = input.shape[axis + 2], out = (in + strides[axis] - 1) / strides[axis];
+      const int64_t all = std::max<int64_t>((out - 1) * strides[axis] + kernel[axis] - in, 0);
+      pads[axis] = all / 2;
+      pads[axis + 2] = all - all / 2;  // the odd one at the end
+    }
+  }
 
   int64_t extent(int64_t input, size_t axis) const {
-    return (input + pads[axis] + pads[axis + 2] - kernel[axis]) / strides[axis] + 1;
+    const int64_t free = input + pads[axis] + pads[axis + 2] - kernel[axis];
+    return (free + (ceil ? strides[axis] - 1 : 0)) / strides[axis] + 1;
   }
 
   /// Calls `use(input_y, input_x, kernel_y, kernel_x)` for every tap that an output position has
@@ -126,7 +141,7 @@ void each_element(const std::vector<int64_t>& shape, Use&& use) {
 }
 
 Array convolution(const OnnxNode& node, const Array& input, const Array& weight) {
-  const Window window(node);
+  const Window window(node, input);
   EXPECT_EQ(weight.shape[1], input.shape[1]) << node.name;
   EXPECT_EQ(weight.shape[2], window.kernel[0]) << node.name;
   EXPECT_EQ(weight.shape[3], window.kernel[1]) << node.name;
@@ -146,7 +161,7 @@ Array convolution(const OnnxNode& node, const Array& input, const Array& weight)
 }
 
 Array max_pool(const OnnxNode& node, const Array& input) {
-  const Window window(node);
+  const Window window(node, input);
   Array output = filled({input.shape[0], input.shape[1], window.extent(input.shape[2], 0),
                          window.extent(input.shape[3], 1)},
                         -std::numeric_limits<double>::infinity());

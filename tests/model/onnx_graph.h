@@ -14,6 +14,7 @@ struct OnnxAttribute {
   int64_t type = 0;
   float real = 0;
   int64_t integer = 0;
+  std::string text;
   std::vector<int64_t> integers;
 };
 

@@ -76,13 +76,11 @@ class Onnx : public ::testing::Test {
 };
 
 class OnnxKinds : public Onnx, public ::testing::WithParamInterface<std::tuple<Stem, UnitKind>> {};
+class OnnxPools : public Onnx, public ::testing::WithParamInterface<StemPool> {};
 
-TEST_P(OnnxKinds, GraphComputesWhatTheEngineComputes) {
-  const auto [stem, unit] = GetParam();
-  const ModelFile model = model_of(tiny_spec(stem, unit));
-  const OnnxModel onnx = exported(model);
+/// The graph against the engine's plainest form, on two images.
+void expect_equal_logits(const ModelFile& model, const OnnxModel& onnx, Size size) {
   constexpr int kImages = 2;
-  const Size size{33, 40};
   std::vector<float> planes(size_t(kImages * 3 * size.positions()));
   Random random(11);
   for (float& value : planes) value = float(random.normal());
@@ -103,6 +101,28 @@ TEST_P(OnnxKinds, GraphComputesWhatTheEngineComputes) {
     EXPECT_LT(std::sqrt(error / norm), 1e-4) << "image " << image;
   }
 }
+
+TEST_P(OnnxKinds, GraphComputesWhatTheEngineComputes) {
+  const auto [stem, unit] = GetParam();
+  const ModelFile model = model_of(tiny_spec(stem, unit));
+  expect_equal_logits(model, exported(model), {33, 40});
+}
+
+TEST_P(OnnxPools, PaddingIsTheEngines) {
+  ModelSpec spec = tiny_spec(Stem::kImageNet, UnitKind::kBottleneckV1);
+  spec.stem_pool = GetParam();
+  spec.stride_on = StrideOn::k1x1;
+  const ModelFile model = model_of(spec);
+  // The stem halves: even and odd extents enter the pool.
+  for (const Size size : {Size{64, 66}, {36, 69}}) {
+    SCOPED_TRACE(size.width);
+    expect_equal_logits(model, exported(model), size);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Paddings, OnnxPools,
+                         ::testing::Values(StemPool::kSymmetric, StemPool::kSame, StemPool::kCeil,
+                                           StemPool::kValid),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST_P(OnnxKinds, EveryValueIsMadeOnceAndBeforeItIsUsed) {
   const auto [stem, unit] = GetParam();
@@ -126,10 +146,11 @@ TEST_P(OnnxKinds, EveryValueIsMadeOnceAndBeforeItIsUsed) {
   EXPECT_EQ(made, used) << "nothing is left over";
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, OnnxKinds,
-                         ::testing::Combine(::testing::Values(Stem::kImageNet, Stem::kSmall),
-                                            ::testing::Values(UnitKind::kBottleneck,
-                                                              UnitKind::kBasic)));
+INSTANTIATE_TEST_SUITE_P(
+    Networks, OnnxKinds,
+    ::testing::Combine(::testing::Values(Stem::kImageNet, Stem::kSmall),
+                       ::testing::Values(UnitKind::kBottleneck, UnitKind::kBasic,
+                                         UnitKind::kBottleneckV1, UnitKind::kBasicV1)));
 
 TEST_F(Onnx, NodesOfABottleneckNetwork) {
   const OnnxModel onnx = exported(model_of(tiny_spec(Stem::kImageNet, UnitKind::kBottleneck)));

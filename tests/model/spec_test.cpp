@@ -34,6 +34,20 @@ TEST(Spec, RoundTripKeepsEveryKeyAlsoUnknownOnes) {
   EXPECT_EQ(to_json(spec_from_json(to_json(spec), "x")), to_json(spec));
 }
 
+TEST(Spec, StrideAndPoolingAreStoredWhereTheyAreNotTheUsual) {
+  EXPECT_EQ(to_json(ModelSpec()).find("stride_on"), std::string::npos)
+      << "older readers warn of it";
+  ModelSpec spec;
+  spec.unit = UnitKind::kBottleneckV1;
+  spec.stride_on = StrideOn::k1x1;
+  spec.stem_pool = StemPool::kSame;
+  const ModelSpec read = spec_from_json(to_json(spec), "x");
+  EXPECT_EQ(read.unit, UnitKind::kBottleneckV1);
+  EXPECT_EQ(read.stride_on, StrideOn::k1x1);
+  EXPECT_EQ(read.stem_pool, StemPool::kSame);
+  EXPECT_TRUE(read.unknown.empty());
+}
+
 TEST(Spec, BadValuesAreNamed) {
   const std::vector<std::pair<const char*, const char*>> cases = {
       {"[]", "object"},
@@ -41,6 +55,9 @@ TEST(Spec, BadValuesAreNamed) {
       {R"({"stem":"large"})", "'stem'"},
       {R"({"stem":7})", "'stem'"},
       {R"({"unit":"wide"})", "'unit'"},
+      {R"({"stride_on":"5x5"})", "3x3, 1x1"},
+      {R"({"unit":"basic_v1","stride_on":"1x1"})", "basic_v1 units have 3x3 convolutions only"},
+      {R"({"stem_pool":"full"})", "symmetric, same, ceil, valid"},
       {R"({"halting":"maybe"})", "none, act, sact"},
       {R"({"units":[]})", "units"},
       {R"({"units":[3,0]})", "units"},
@@ -83,6 +100,15 @@ TEST(Spec, ResolutionsRoundUpAtEveryStride) {
   EXPECT_EQ(spec.block_size(3, {224, 224}), (Size{7, 7}));
   EXPECT_EQ(spec.block_size(0, {33, 47}), (Size{9, 12}));
   EXPECT_EQ(spec.block_size(3, {33, 47}), (Size{2, 2}));
+  // 113 x 112 enter the pool.
+  for (const auto& [pool, size] : {std::pair(StemPool::kSymmetric, Size{57, 56}),
+                                   {StemPool::kSame, Size{57, 56}},
+                                   {StemPool::kCeil, Size{56, 56}},
+                                   {StemPool::kValid, Size{56, 55}}}) {
+    SCOPED_TRACE(name_of(pool));
+    spec.stem_pool = pool;
+    EXPECT_EQ(spec.block_size(0, {226, 224}), size);
+  }
   spec.stem = Stem::kSmall;
   EXPECT_EQ(spec.block_size(0, {33, 47}), (Size{33, 47}));
   EXPECT_EQ(spec.block_size(2, {33, 47}), (Size{9, 12}));

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <climits>
-#include <cmath>
-#include <numbers>
 
 #include "base/random.h"
-#include "report/pictures.h"
+#include "report/samples.h"
 
 namespace sact::report {
 namespace {
@@ -31,7 +29,10 @@ TEST(Canvas, FillsExactlyTheRectangle) {
 TEST(Canvas, AlphaMixesWithWhatIsThere) {
   Canvas canvas(2, 1, {100, 200, 0});
   canvas.fill_rectangle({0, 0, 1, 1}, {200, 100, 0}, 0.25);
-  EXPECT_EQ(color_at(canvas.image(), 0, 0), (Rgb{125, 175, 0}));
+  const Rgb mixed = color_at(canvas.image(), 0, 0);
+  EXPECT_NEAR(mixed.r, 125, 1);
+  EXPECT_NEAR(mixed.g, 175, 1);
+  EXPECT_EQ(mixed.b, 0);
   EXPECT_EQ(color_at(canvas.image(), 1, 0), (Rgb{100, 200, 0}));
 }
 
@@ -69,18 +70,15 @@ TEST(Canvas, BoxesMayReachToTheEndsOfInt) {
   EXPECT_EQ(count_color(canvas.image(), kRed), 8) << "ends left of the image";
 }
 
-TEST(Canvas, LinesAndTextMayLeaveTheImageAnywhere) {
+TEST(Canvas, TextMayLeaveTheImageAnywhere) {
   const uint64_t seed = 3;
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   Random random(seed);
   Canvas canvas(20, 15);
   for (int i = 0; i < 200; ++i) {
     const double far = random.coin(0.2) ? 1e12 : 60;
-    const double x0 = random.uniform(-far, far), y0 = random.uniform(-far, far);
-    const double x1 = random.uniform(-far, far), y1 = random.uniform(-far, far);
-    canvas.line(x0, y0, x1, y1, random.uniform(0.5, 9), kRed);
-    canvas.text(x1, int(random.uniform(-40, 40)), "Wj@_g", {random.uniform(1, 60)}, kRed,
-                Align(random.below(3)));
+    canvas.text(random.uniform(-far, far), int(random.uniform(-40, 40)), "Wj@_g",
+                {random.uniform(1, 60)}, kRed, Align(random.below(3)));
   }
   EXPECT_GT(count_color(canvas.image(), kRed), 0);
   Canvas untouched(20, 15);
@@ -90,21 +88,11 @@ TEST(Canvas, LinesAndTextMayLeaveTheImageAnywhere) {
   EXPECT_EQ(count_color(untouched.image(), kWhite), 20 * 15);
 }
 
-TEST(Canvas, LinesCoverTheirAreaWithSoftEdges) {
-  Canvas canvas(40, 40, {0, 0, 0});
-  canvas.line(5, 10, 35, 22, 3, {255, 0, 0});
-  double area = 0;
-  for (size_t i = 0; i < canvas.image().rgb.size(); i += 3) area += canvas.image().rgb[i] / 255.0;
-  const double length = std::hypot(30.0, 12.0), round_ends = std::numbers::pi * 1.5 * 1.5;
-  EXPECT_NEAR(area, 3 * length + round_ends, 2);
-  EXPECT_EQ(color_at(canvas.image(), 19, 15), (Rgb{255, 0, 0}));
-}
-
-TEST(Canvas, ALineOfOnePixelOnPixelCentresIsSharp) {
-  Canvas canvas(10, 5);
-  canvas.line(2.5, 2.5, 7.5, 2.5, 1, kRed);
-  EXPECT_EQ(count_color(canvas.image(), kRed), 6);
-  EXPECT_EQ(count_color(canvas.image(), kWhite), 44);
+TEST(Canvas, ImagesComeBackAsTheyWere) {
+  Random random(5);
+  io::Image image(13, 7);
+  for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
+  EXPECT_EQ(Canvas(image).image().rgb, image.rgb);
 }
 
 TEST(Canvas, TextIsAlignedByItsWidth) {

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "report/colormap.h"
-#include "report/pictures.h"
+#include "report/samples.h"
 
 namespace sact::report {
 namespace {

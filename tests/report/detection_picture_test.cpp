@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/canvas.h"
-#include "report/pictures.h"
+#include "report/samples.h"
 
 namespace sact::report {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/pictures.h"
+#include "report/samples.h"
 #include "support/errors.h"
 
 namespace sact::report {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "report/colormap.h"
-#include "report/pictures.h"
+#include "report/samples.h"
 #include "support/image_samples.h"
 
 namespace sact::report {

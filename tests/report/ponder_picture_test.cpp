@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "report/colormap.h"
-#include "report/pictures.h"
+#include "report/samples.h"
 
 namespace sact::report {
 namespace {

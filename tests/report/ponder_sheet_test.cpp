@@ -8,7 +8,7 @@
 #include "report/colorbar.h"
 #include "report/colormap.h"
 #include "report/overlay.h"
-#include "report/pictures.h"
+#include "report/samples.h"
 
 namespace sact::report {
 namespace {
@@ -73,6 +73,14 @@ TEST(PonderSheet, LargePhotographsAreShrunkAndSmallOnesEnlarged) {
   EXPECT_EQ(a.width, b.width);
   EXPECT_EQ(a.height, b.height);
   EXPECT_LT(a.width, 8 + kCell + 100);
+}
+
+TEST(PonderSheet, VeryManyCellsStandInMoreColumns) {
+  PonderSheet sheet;
+  for (int i = 0; i < 161; ++i) sheet.add(plain_image(4, 4, kGrey), Map(1, 1, 1.0f), "a\nb\nc");
+  const io::Image drawn = sheet.draw(1);
+  EXPECT_GT(drawn.width, 3 * kCell);
+  EXPECT_LT(drawn.height, 32'767);
 }
 
 TEST(PonderSheet, ObjectsAreOutlinedWhereTheyAre) {

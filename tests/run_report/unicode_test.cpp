@@ -40,6 +40,16 @@ TEST(Unicode, WidthCountsCellsAndNotBytes) {
   EXPECT_EQ(display_width(""), 0u);
 }
 
+TEST(Unicode, ALongTextIsCutAtItsEnd) {
+  EXPECT_EQ(cut_end("tabby cat", 9), "tabby cat");
+  EXPECT_EQ(cut_end("tabby cat", 8), "tabby c…");
+  EXPECT_EQ(cut_end("tabby cat", 7), "tabby…") << "no space before the ellipsis";
+  EXPECT_EQ(cut_end("tabby cat", 1), "…");
+  EXPECT_EQ(cut_end("tabby cat", 0), "");
+  EXPECT_EQ(cut_end("中文中文", 5), "中文…") << "wide characters are not halved";
+  EXPECT_EQ(cut_end("e\u0301e\u0301e\u0301", 2), "e\u0301…") << "an accent stays with its letter";
+}
+
 TEST(Unicode, OneLineWithoutControlCharacters) {
   EXPECT_EQ(single_line("a\nb\tc"), "a b c");
   EXPECT_EQ(single_line("\x1b[31mred"), "\ufffd[31mred");

@@ -39,7 +39,7 @@ void set_scores(Network& network, const std::vector<std::vector<double>>& scores
   torch::NoGradGuard no_grad;
   for (size_t block = 0; block < scores.size(); ++block) {
     for (size_t unit = 0; unit < scores[block].size(); ++unit) {
-      const std::string prefix = unit_prefix(int(block), int(unit)) + "halting.";
+      const std::string prefix = unit_prefix(network->spec(), int(block), int(unit)) + "halting.";
       set_parameter(network, prefix + "global.weight", 0);
       if (network->spec().halting == Halting::kSact) {
         set_parameter(network, prefix + "local.weight", 0);

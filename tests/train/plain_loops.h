@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "halting/halting.h"
+#include "model/architecture.h"
 #include "model/model_file.h"
 
 namespace sact::test {
@@ -162,7 +163,7 @@ class PlainLoops {
   }
 
   Features first_unit(int block, const Features& x) const {
-    const std::string prefix = unit_prefix(block, 0);
+    const std::string prefix = unit_prefix(spec_, block, 0);
     const int stride = spec_.unit_stride(block, 0);
     const Features p = norm(prefix + "norm1", x, true);
     Features sum = convolution(prefix + "downsample.conv.weight", p, stride);
@@ -173,7 +174,7 @@ class PlainLoops {
 
   /// Changes x at the active positions only.
   void later_unit(int block, int unit, const Mask& active, Features& x) const {
-    const std::string prefix = unit_prefix(block, unit);
+    const std::string prefix = unit_prefix(spec_, block, unit);
     const Features f = residual(prefix, norm(prefix + "norm1", x, true), 1, &active);
     for (size_t i = 0; i < x.values.size(); ++i) {
       if (active[i % active.size()]) x.values[i] += f.values[i];
@@ -182,7 +183,7 @@ class PlainLoops {
 
   /// One score for every position; all the same for ACT.
   Map scores(int block, int unit, const Features& x) const {
-    const std::string prefix = unit_prefix(block, unit) + "halting.";
+    const std::string prefix = unit_prefix(spec_, block, unit) + "halting.";
     std::vector<double> pooled = mean(x);
     for (size_t c = 0; spec_.halting_norm && c < pooled.size(); ++c) {
       pooled[c] = normalised(prefix + "global_norm", c, pooled[c]);

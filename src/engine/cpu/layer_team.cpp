@@ -9,8 +9,8 @@ namespace sact::engine {
 LayerTeam::LayerTeam(std::shared_ptr<ThreadTeam> team, const kernels::Table& table,
                      kernels::DataType type)
     : team_(std::move(team)),
-      table_(table),
-      type_(type),
+      functions_(table.functions(type)),
+      operands_(kernels::operand_type(type)),
       profiling_(log_level() >= LogLevel::kVerbose) {}
 
 void LayerTeam::start_profile(int layers) {
@@ -24,15 +24,15 @@ LayerTeam::Share LayerTeam::share_of(int count, int thread) const {
 
 int LayerTeam::chunk_rows(int row_bytes) const {
   constexpr int kCacheBytes = 448 << 10, kMost = 252;
-  return std::clamp(kCacheBytes / row_bytes, 4 * table_.tile_rows, kMost);
+  return std::clamp(kCacheBytes / row_bytes, 4 * functions_.tile_rows, kMost);
 }
 
-Split LayerTeam::split_of(int rows, const Layer& layer) const {
+Split LayerTeam::split_of(int rows, const PackedLayer& layer) const {
   // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
   // them for.
   constexpr int kLeastTiles = 4;
   const int threads = team_->size();
-  const int most = std::max(rows / (kLeastTiles * table_.tile_rows), 1);
+  const int most = std::max(rows / (kLeastTiles * functions_.tile_rows), 1);
   if (threads <= most) return {threads, 1, threads == 1 ? "one thread" : "many rows"};
   for (int columns = 2; columns <= std::min(threads, layer.weights.panels()); ++columns) {
     if (threads % columns == 0 && threads / columns <= most) {
@@ -42,7 +42,7 @@ Split LayerTeam::split_of(int rows, const Layer& layer) const {
   return {threads, 1, "few rows, but few columns too"};
 }
 
-kernels::RowProduct LayerTeam::product_of(const Layer& layer) {
+kernels::RowProduct LayerTeam::product_of(const PackedLayer& layer) {
   kernels::RowProduct call;
   call.taps = layer.weights.taps;
   call.depth = layer.weights.depth;
@@ -53,7 +53,7 @@ kernels::RowProduct LayerTeam::product_of(const Layer& layer) {
   return call;
 }
 
-const void* LayerTeam::first_weights(int thread, const Layer& layer, Split split) {
+const void* LayerTeam::first_weights(int thread, const PackedLayer& layer, Split split) {
   const int64_t panels = layer.weights.panels(), part = thread % split.column_parts;
   return layer.weights.panel(int(panels * part / split.column_parts));
 }
@@ -66,18 +66,17 @@ void LayerTeam::note(int thread, int layer, int64_t rows, Split split, kernels::
   profile.taps = taps;
 }
 
-void LayerTeam::multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call,
-                               bool to_f32) {
+void LayerTeam::multiply_alone(int thread, const PackedLayer& layer,
+                               const kernels::RowProduct& call, bool to_f32) {
   const Timer timer(*this, thread, layer.index);
-  const auto& functions = table_.functions(type_);
-  (to_f32 ? functions.product_to_f32 : functions.product)(call);
+  (to_f32 ? functions_.product_to_f32 : functions_.product)(call);
 }
 
-void LayerTeam::multiply(int thread, const Layer& layer, const kernels::RowProduct& call,
+void LayerTeam::multiply(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
                          bool to_f32) {
   const Split split = split_of(call.rows, layer);
   if (profiling_) {
-    note(thread, layer.index, call.rows, split, kernels::tap_choice(call, type_));
+    note(thread, layer.index, call.rows, split, kernels::tap_choice(call, operands_.type));
   }
   const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
   const int64_t rows = call.rows, panels = call.last_panel;

@@ -35,18 +35,23 @@ class LayerTeam {
   template <typename Work>
   static void for_each_chunk(Share share, int most, const Work& work);
 
-  int operand_size() const { return kernels::element_size(type_); }
+  int operand_size() const { return operands_.rows.bytes; }
+  /// Stores numbers as operands of products.
+  void store_operands(const float* from, int count, void* to) const {
+    operands_.rows.store(from, count, to);
+  }
   int64_t operand_stride(int channels) const { return row_stride(channels, operand_size()); }
 
   // Products. `thread` counts from 0.
-  static kernels::RowProduct product_of(const Layer& layer);
-  Split split_of(int rows, const Layer& layer) const;
+  static kernels::RowProduct product_of(const PackedLayer& layer);
+  Split split_of(int rows, const PackedLayer& layer) const;
   /// What the calling thread will read first of a layer's weights.
-  static const void* first_weights(int thread, const Layer& layer, Split split);
+  static const void* first_weights(int thread, const PackedLayer& layer, Split split);
   /// The calling thread's part of a product.
-  void multiply(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
+  void multiply(int thread, const PackedLayer& layer, const kernels::RowProduct& call, bool to_f32);
   /// All of a product, on the calling thread.
-  void multiply_alone(int thread, const Layer& layer, const kernels::RowProduct& call, bool to_f32);
+  void multiply_alone(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
+                      bool to_f32);
 
   // The profile.
   bool profiling() const { return profiling_; }
@@ -57,8 +62,8 @@ class LayerTeam {
   const std::shared_ptr<ThreadTeam> team_;
 
  private:
-  const kernels::Table& table_;
-  const kernels::DataType type_;
+  const kernels::TypedFunctions& functions_;
+  const kernels::OperandType& operands_;
   bool profiling_;
   std::vector<LayerProfile> profile_;
 };

@@ -1,12 +1,86 @@
 #include "engine/cpu/plan.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/cpu/layer_builder.h"
 #include "model/detection.h"
-#include "model/weights.h"
 
 namespace sact::engine {
+namespace {
+
+/// What the arena of a plan takes at a time.
+constexpr size_t kWeightPieceBytes = size_t{16} << 20;
+
+PackedUnit packed_unit(const UnitSteps& steps, const Folding& folding, Packing& packing) {
+  PackedUnit unit;
+  if (steps.preactivation) unit.preactivation = folding.norm(*steps.preactivation);
+  if (steps.shortcut) unit.shortcut = packing.layer(folding.layer(*steps.shortcut));
+  for (const ConvStep& step : steps.convolutions) {
+    unit.layers.push_back(packing.layer(folding.layer(step)));
+  }
+  unit.relu = steps.relu;
+  if (steps.halting) unit.score = packing.score(folding.score(*steps.halting));
+  return unit;
+}
+
+}  // namespace
+
+Packing::Packing(const kernels::Table& table, kernels::DataType type)
+    : table_(table), type_(type), arena_(kWeightPieceBytes) {}
+
+PackedLayer Packing::pack(const FoldedLayer& folded, const std::vector<float>& weights,
+                          const kernels::WeightStrides& strides, int taps, int depth) {
+  const ConvStep& step = folded.step;
+  PackedLayer layer;
+  layer.name = step.name;
+  layer.index = count_++;
+  layer.kernel = step.kernel;
+  layer.stride = step.stride;
+  layer.relu = step.relu;
+  layer.weights = kernels::pack_weights(table_, type_, weights.data(), strides, nullptr, taps,
+                                        depth, step.out, arena_);
+  layer.bias = folded.bias;
+  layer.bias.resize(size_t(layer.weights.panels()) * size_t(layer.weights.panel_columns), 0.0f);
+  return layer;
+}
+
+PackedLayer Packing::layer(const FoldedLayer& folded) {
+  const int taps = folded.step.kernel * folded.step.kernel;
+  return pack(folded, folded.weights, {int64_t(folded.step.in) * taps, taps, 1}, taps,
+              folded.step.in);
+}
+
+PackedLayer Packing::stem(const FoldedLayer& folded) {
+  const int out = folded.step.out, colours = folded.step.in, side = folded.step.kernel;
+  std::vector<float> weights(folded.weights.size());
+  size_t index = 0;
+  for (int o = 0; o < out; ++o) {
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
+        for (int c = 0; c < colours; ++c) {
+          weights[index++] = folded.weights[size_t(((o * colours + c) * side + y) * side + x)];
+        }
+      }
+    }
+  }
+  const int depth = side * colours;
+  return pack(folded, weights, {int64_t(side) * depth, 1, depth}, side, depth);
+}
+
+PackedScore Packing::score(const FoldedScore& folded) {
+  PackedScore score;
+  score.name = folded.step.name;
+  score.index = count_++;
+  score.global = folded.global;
+  score.shift = folded.shift;
+  if (folded.taps.empty()) return score;
+  float* taps = arena_.take<float>(int64_t(folded.taps.size()));
+  std::copy(folded.taps.begin(), folded.taps.end(), taps);
+  score.taps = taps;
+  std::copy(folded.tap_shifts.begin(), folded.tap_shifts.end(), score.tap_shift.begin());
+  return score;
+}
 
 Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::DataType operands)
     : Plan(
@@ -15,37 +89,27 @@ Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::D
 
 Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::Table& kernel_table,
            kernels::DataType operands)
-    : spec(model), table(kernel_table), type(operands), arena(kWeightPieceBytes) {
+    : spec(model), table(kernel_table), type(operands), arena(0) {
   SACT_ASSERT(!spec.detection);  // its parts are networks; see model/detection.h
-  expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::element_size(type)),
+  expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::operand_type(type).weights.bytes),
                 "the weights of this network");
-  LayerBuilder builder(spec, weights, table, type, arena, layers);
-  if (spec.stem != Stem::kNone) stem = builder.stem();
-  for (int block = 0; block < spec.blocks(); ++block) {
+  const Folding folding(spec, weights);
+  const Architecture& architecture = folding.architecture();
+  Packing packing(table, type);
+  if (architecture.stem) stem = packing.stem(folding.layer(architecture.stem->convolution));
+  for (const auto& block : architecture.blocks) {
     blocks.emplace_back();
-    for (int number = 0; number < spec.units[size_t(block)]; ++number) {
-      const std::string prefix = unit_prefix(block, number);
-      Unit unit;
-      unit.norm1 = builder.norm(prefix + "norm1");
-      const Affine norm2 = builder.norm(prefix + "norm2");
-      if (number == 0) {
-        unit.shortcut = builder.convolution(prefix + "downsample.conv", nullptr);
-      }
-      unit.conv1 = builder.convolution(prefix + "conv1", &norm2);
-      if (spec.unit == UnitKind::kBottleneck) {
-        const Affine norm3 = builder.norm(prefix + "norm3");
-        unit.conv2 = builder.convolution(prefix + "conv2", &norm3);
-        unit.conv3 = builder.convolution(prefix + "conv3", nullptr);
-      } else {
-        unit.conv2 = builder.convolution(prefix + "conv2", nullptr);
-      }
-      if (spec.has_halting_score(block, number)) {
-        unit.score = builder.score(prefix + "halting.", spec.block_channels(block));
-      }
-      blocks.back().push_back(std::move(unit));
+    for (const UnitSteps& unit : block) {
+      blocks.back().push_back(packed_unit(unit, folding, packing));
     }
   }
-  if (spec.outputs() > 0) head = {builder.norm("norm"), builder.with_bias("head.fc")};
+  if (architecture.head) {
+    head.emplace();
+    if (architecture.head->norm) head->norm = folding.norm(*architecture.head->norm);
+    head->layer = packing.layer(folding.layer(architecture.head->linear));
+  }
+  layers = packing.count();
+  arena = packing.take_arena();
 }
 
 }  // namespace sact::engine

@@ -1,61 +1,77 @@
-// A network prepared for running: norms folded into the products that follow them, weights packed
-// for the kernels of this processor. It depends on the model alone; sessions share it.
+// A network prepared for the CPU: folded weights, packed for the kernels of this processor. It
+// depends on the model alone; sessions share it.
 #pragma once
 
 #include <array>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/arena.h"
+#include "engine/folding.h"
 #include "kernels/cpu/kernels.h"
 #include "model/model_file.h"
 
 namespace sact::engine {
 
-/// A norm in inference: scale * x + shift for every channel.
-struct Affine {
-  std::vector<float> scale, shift;
-};
-
-/// A convolution or fully connected layer, with the norm after it folded in.
-struct Layer {
+/// A convolution or fully connected layer, packed.
+struct PackedLayer {
   std::string name;
   int index = 0;  // among all layers of the plan
+  int kernel = 1, stride = 1;
+  bool relu = false;  // after it
   kernels::PackedWeights weights;
   std::vector<float> bias;  // for whole panels
 };
 
-/// A halting score before its sigmoid: taps and global with their norms folded in.
-struct Score {
+/// A halting score before its sigmoid; see FoldedScore.
+struct PackedScore {
   std::string name;
   int index = 0;                                            // among all layers of the plan
-  float* taps = nullptr;                                    // [9, C], null for ACT
+  const float* taps = nullptr;                              // [9, C], null for ACT
   std::array<float, kernels::kScoreStride> tap_shift = {};  // what a tap in the image adds besides
   std::vector<float> global;                                // [C], times the mean over positions
   float shift = 0;
 };
 
-struct Unit {
-  Affine norm1;
-  std::optional<Layer> shortcut;  // of a block's first unit
-  Layer conv1, conv2;
-  std::optional<Layer> conv3;  // of bottleneck units
-  std::optional<Score> score;
+/// A residual unit; see UnitSteps.
+struct PackedUnit {
+  std::optional<Affine> preactivation;
+  std::optional<PackedLayer> shortcut;
+  std::vector<PackedLayer> layers;
+  bool relu = false;  // after the sum
+  std::optional<PackedScore> score;
 };
 
 /// From a block's output to the outputs of the network, for each image.
-struct Head {
-  Affine norm;
-  Layer layer;
+struct PackedHead {
+  std::optional<Affine> norm;
+  PackedLayer layer;
 };
 
-/// What the arena of a plan takes at a time.
-inline constexpr size_t kWeightPieceBytes = size_t{16} << 20;
+/// Puts layers into an arena, in the layout of one table of kernels, and numbers them.
+class Packing {
+ public:
+  Packing(const kernels::Table& table, kernels::DataType type);
 
-/// Gives the values of a weight.
-using WeightSource = std::function<std::vector<float>(const WeightInfo&)>;
+  PackedLayer layer(const FoldedLayer& folded);
+  /// The rows of the kernel become taps; a tap's depth is the width and the colours, as they lie in
+  /// an image.
+  PackedLayer stem(const FoldedLayer& folded);
+  PackedScore score(const FoldedScore& folded);
+
+  int count() const { return count_; }  // of layers and scores
+  Arena take_arena() { return std::move(arena_); }
+
+ private:
+  PackedLayer pack(const FoldedLayer& folded, const std::vector<float>& weights,
+                   const kernels::WeightStrides& strides, int taps, int depth);
+
+  const kernels::Table& table_;
+  const kernels::DataType type_;
+  Arena arena_;
+  int count_ = 0;
+};
 
 struct Plan {
   /// What runs on images: of a detector its extractor, another network as it is. `type` is that of
@@ -71,9 +87,9 @@ struct Plan {
   Arena arena;  // of the weights
   /// As many taps as the kernel has rows; their depth is its width times 3 colours. None where
   /// features enter.
-  std::optional<Layer> stem;
-  std::vector<std::vector<Unit>> blocks;
-  std::optional<Head> head;  // none where features leave
+  std::optional<PackedLayer> stem;
+  std::vector<std::vector<PackedUnit>> blocks;
+  std::optional<PackedHead> head;  // none where features leave
   int layers = 0;
 
   const kernels::TypedFunctions& functions() const { return table.functions(type); }

@@ -12,22 +12,20 @@ std::string DescribedLayer::product() const {
 std::vector<DescribedLayer> described_layers(const Plan& plan,
                                              const std::vector<LayerProfile>& profile) {
   std::vector<DescribedLayer> layers;
-  auto add = [&](const Layer& layer) {
+  auto add = [&](const PackedLayer& layer) {
     const kernels::PackedWeights& weights = layer.weights;
     layers.push_back({layer.name, weights.taps, weights.depth, weights.columns, false,
                       profile[size_t(layer.index)]});
   };
-  auto add_score = [&](const Score& score) {
+  auto add_score = [&](const PackedScore& score) {
     layers.push_back({score.name, score.taps ? kernels::kScoreTaps : 1, int(score.global.size()), 1,
                       true, profile[size_t(score.index)]});
   };
   if (plan.stem) add(*plan.stem);
   for (const auto& block : plan.blocks) {
-    for (const Unit& unit : block) {
+    for (const PackedUnit& unit : block) {
       if (unit.shortcut) add(*unit.shortcut);
-      add(unit.conv1);
-      add(unit.conv2);
-      if (unit.conv3) add(*unit.conv3);
+      for (const PackedLayer& layer : unit.layers) add(layer);
       if (unit.score) add_score(*unit.score);
     }
   }

@@ -2,17 +2,20 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/cpu/layer_builder.h"
 
 namespace sact::engine {
 
 ProposalPlan::ProposalPlan(const ModelSpec& detector, const WeightSource& weights,
                            const kernels::Table& kernel_table, kernels::DataType operands)
-    : table(kernel_table), type(operands), arena(kWeightPieceBytes) {
-  LayerBuilder builder(detector, weights, table, type, arena, layers);
-  hidden = builder.with_bias("proposal.conv");
-  score = builder.with_bias("proposal.score");
-  box = builder.with_bias("proposal.box");
+    : table(kernel_table), type(operands), arena(0) {
+  const Folding folding(detector, weights);
+  const ProposalSteps& steps = *folding.architecture().proposals;
+  Packing packing(table, type);
+  hidden = packing.layer(folding.layer(steps.hidden));
+  score = packing.layer(folding.layer(steps.score));
+  box = packing.layer(folding.layer(steps.box));
+  layers = packing.count();
+  arena = packing.take_arena();
 }
 
 ProposalSession::ProposalSession(std::shared_ptr<const ProposalPlan> plan,
@@ -58,7 +61,7 @@ void ProposalSession::work(int thread, const detect::FeatureMap& features, Ancho
   const int64_t stride = operand_stride(channels);
   const Share share = share_of(grid_.rows(), thread);
   for (int64_t row = share.first; row < share.last; ++row) {
-    store_operands(features.row(row), channels, plan_->type,
+    store_operands(features.row(row), channels,
                    offset(features_, row * stride, operand_size()));
   }
   if (thread == 0) clear_row(features_, grid_.zero_row(), stride, operand_size());
@@ -72,7 +75,7 @@ void ProposalSession::work(int thread, const detect::FeatureMap& features, Ancho
   hidden.zero_row = grid_.zero_row();
   hidden.output = hidden_;
   hidden.output_stride = operand_stride(plan_->hidden.weights.columns);
-  hidden.relu = true;
+  hidden.relu = plan_->hidden.relu;
   multiply(thread, plan_->hidden, hidden, false);
   team_->meet();
 

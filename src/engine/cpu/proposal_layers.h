@@ -21,7 +21,7 @@ struct ProposalPlan {
   kernels::DataType type;
   Arena arena;  // of the weights
   int layers = 0;
-  Layer hidden, score, box;
+  PackedLayer hidden, score, box;
 };
 
 /// Runs them; belongs to one thread of its user at a time.

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/half.h"
 #include "kernels/cpu/kernels.h"
 
 namespace sact::engine {
@@ -27,22 +26,6 @@ inline const void* offset(const void* data, int64_t elements, int element_size) 
 /// A row of zeros, for what lies outside of the images.
 inline void clear_row(void* rows, int64_t row, int64_t stride, int element_size) {
   std::memset(offset(rows, row * stride, element_size), 0, size_t(stride) * size_t(element_size));
-}
-
-inline void store_operand(float value, float* to) {
-  *to = value;
-}
-inline void store_operand(float value, uint16_t* to) {
-  *to = bf16_from_float(value);
-}
-
-/// Stores numbers as operands of products.
-inline void store_operands(const float* from, int count, kernels::DataType type, void* to) {
-  if (type == kernels::DataType::kFloat32) {
-    for (int i = 0; i < count; ++i) store_operand(from[i], static_cast<float*>(to) + i);
-  } else {
-    for (int i = 0; i < count; ++i) store_operand(from[i], static_cast<uint16_t*>(to) + i);
-  }
 }
 
 /// The part of a product that computes rows [first, last).

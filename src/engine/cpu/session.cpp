@@ -71,7 +71,7 @@ Session::Needs Session::needs_of(int count, Size size) const {
   needs.rows = first_rows;
   if (plan_->stem) {
     needs.stream = count * spec.stem_size(size).positions() * row_stride(spec.stem_channels(), 4);
-    needs.input = padded_images(spec, count, size).elements();
+    needs.input = padded_images(stem_of(spec), count, size).elements();
   }
   needs.images = count;
   needs.outputs = int64_t(count) * spec.outputs();
@@ -270,16 +270,16 @@ void Session::work(int thread, const InputView& input, Results results) {
   if (plan_->head) run_head(thread, results);  // otherwise the stream is what it gives
 }
 
-void Session::normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
-                        void* output) const {
-  const int channels = int(norm.scale.size());
+void Session::make_operands(const PackedUnit& unit, int channels, const float* input,
+                            const int32_t* rows, int count, void* output) const {
+  const Affine* norm = unit.preactivation ? &*unit.preactivation : nullptr;
   kernels::RowNorm call;
   call.count = count;
   call.input = input;
   call.input_stride = row_stride(channels, 4);
   call.rows = rows;
-  call.scale = norm.scale.data();
-  call.shift = norm.shift.data();
+  call.scale = norm ? norm->scale.data() : nullptr;
+  call.shift = norm ? norm->shift.data() : nullptr;
   call.output = output;
   call.output_stride = operand_stride(channels);
   call.channels = channels;

@@ -84,16 +84,17 @@ class Session : public NetworkSession, private LayerTeam {
   void run_first_bottleneck(int thread, int block);
   void run_first_basic(int thread, int block);
   void run_bottleneck(int thread, int block, int number);
-  void run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1, Split split);
-  void run_conv2_and_conv3(int thread, int block, const Unit& unit, kernels::RowProduct conv2,
+  void run_conv1(int thread, const PackedUnit& unit, kernels::RowProduct conv1, const int32_t* read,
+                 Split split);
+  void run_conv2_and_conv3(int thread, int block, const PackedUnit& unit, kernels::RowProduct conv2,
                            kernels::RowProduct conv3, Split split);
   void run_basic(int thread, int block, int number);
   void run_head(int thread, Results results);
 
   // Halting: what positions add to scores, the rule, and the next active set.
   void start_halting(int thread, int block);
-  void add_to_scores(int thread, int block, const Score& score, Share share);
-  void finish_scores(int thread, int block, const Score& score);
+  void add_to_scores(int thread, int block, const PackedScore& score, Share share);
+  void finish_scores(int thread, int block, const PackedScore& score);
   void average_scores(int block);
   void halt(int thread, int block, int number, Results results);
   void finish_position(int block, int32_t row, Results results);
@@ -103,16 +104,23 @@ class Session : public NetworkSession, private LayerTeam {
                            const Work& work) const;
 
   // Products.
-  kernels::RowProduct window_product(const Layer& layer, int block, const void* input,
+  kernels::RowProduct window_product(const PackedLayer& layer, int block, const void* input,
                                      const RowList& rows) const;
-  kernels::RowProduct shortcut_product(const Unit& unit, int block) const;
-  void normalise_centres(const Unit& unit, int block, Share rows, void* output) const;
+  kernels::RowProduct shortcut_product(const PackedUnit& unit, int block) const;
+  void multiply_shortcut(int thread, const PackedUnit& unit, int block);
+  void make_centre_operands(const PackedUnit& unit, int block, Share rows, void* output) const;
   /// Takes a product as the residual of a unit.
   void set_residual(kernels::RowProduct& call, int block, int number) const;
   void log_profile(int count, Size size) const;
 
-  void normalise(const Affine& norm, const float* input, const int32_t* rows, int count,
-                 void* output) const;
+  /// What the first layers of a unit multiply: rows of the stream, normalised where the unit has a
+  /// pre-activation.
+  void make_operands(const PackedUnit& unit, int channels, const float* input, const int32_t* rows,
+                     int count, void* output) const;
+  /// Whether rows of the stream are that already.
+  bool reads_stream(const PackedUnit& unit) const {
+    return !unit.preactivation && kernels::operand_type(plan_->type).takes_float_rows();
+  }
 
   std::shared_ptr<const Plan> plan_;
   const Geometry* geometry_ = nullptr;                       // of the run under way

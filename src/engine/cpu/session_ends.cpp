@@ -6,11 +6,10 @@
 namespace sact::engine {
 namespace {
 
-/// One line of planes becomes pixels.
-template <typename T>
-void interleave(const float* line, int64_t plane, int width, T* pixels) {
-  for (int x = 0; x < width; ++x) {
-    for (int c = 0; c < 3; ++c) store_operand(line[c * plane + x], pixels + 3 * x + c);
+/// Pixels [first, last) of a line of planes.
+void interleave(const float* line, int64_t plane, int first, int last, float* pixels) {
+  for (int x = first; x < last; ++x) {
+    for (int c = 0; c < 3; ++c) *pixels++ = line[c * plane + x];
   }
 }
 
@@ -26,12 +25,15 @@ void Session::fill_padded(int thread, const InputView& images) {
     const float* from = images.values.data() + image * 3 * plane;
     void* to = offset(padded_, input.offset(image, y, 0), operand_size());
     if (images.layout == InputLayout::kPixels) {
-      store_operands(from + int64_t(y) * width * 3, width * 3, plan_->type, to);
-    } else if (plan_->type == kernels::DataType::kFloat32) {
-      interleave(from + int64_t(y) * width, plane, width, static_cast<float*>(to));
-    } else {
-      interleave(from + int64_t(y) * width, plane, width, static_cast<uint16_t*>(to));
+      store_operands(from + int64_t(y) * width * 3, width * 3, to);
+      continue;
     }
+    constexpr int kMost = 256;
+    float pixels[3 * kMost];
+    for_each_chunk({0, width}, kMost, [&](Share part) {
+      interleave(from + int64_t(y) * width, plane, part.first, part.last, pixels);
+      store_operands(pixels, 3 * part.count(), offset(to, 3 * part.first, operand_size()));
+    });
   }
 }
 
@@ -49,6 +51,7 @@ void Session::run_stem(int thread, const InputView& input) {
   call.input_rows = g.stem_taps.data();
   call.output = pooled ? next_stream_ : stream_;
   call.output_stride = stride;
+  call.relu = plan_->stem->relu;
   multiply(thread, *plan_->stem, call, true);
   team_->meet();
   if (!pooled) return;
@@ -70,7 +73,7 @@ void Session::enter_features(int thread, const float* features) {
 }
 
 void Session::run_head(int thread, Results results) {
-  const Head& head = *plan_->head;
+  const PackedHead& head = *plan_->head;
   const Grid& grid = geometry_->blocks.back().grid;
   const int channels = head.layer.weights.depth, outputs = head.layer.weights.columns;
   // Images are shared out; each is normalised in chunks and added up.
@@ -82,15 +85,18 @@ void Session::run_head(int thread, Results results) {
     std::fill_n(sums, channels, 0.0);
     for_each_chunk({0, grid.positions()}, chunk_rows(channels * 4), [&](Share chunk) {
       const float* rows = stream_ + (int64_t(image) * grid.positions() + chunk.first) * stride;
-      plan_->table.f32.norm({chunk.count(), rows, stride, nullptr, head.norm.scale.data(),
-                             head.norm.shift.data(), scratch.normalised, stride, channels});
+      if (head.norm) {
+        plan_->table.functions(kernels::DataType::kFloat32)
+            .norm({chunk.count(), rows, stride, nullptr, head.norm->scale.data(),
+                   head.norm->shift.data(), scratch.normalised, stride, channels});
+        rows = static_cast<float*>(scratch.normalised);
+      }
       std::fill_n(scratch.sums, channels, 0.0f);
-      plan_->table.sum({chunk.count(), static_cast<float*>(scratch.normalised), stride, nullptr,
-                        channels, scratch.sums});
+      plan_->table.sum({chunk.count(), rows, stride, nullptr, channels, scratch.sums});
       for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
     });
     for (int c = 0; c < channels; ++c) scratch.sums[c] = float(sums[c] / grid.positions());
-    store_operands(scratch.sums, channels, plan_->type,
+    store_operands(scratch.sums, channels,
                    offset(head_input_, image * operand_stride(channels), operand_size()));
   }
   team_->meet();
@@ -107,8 +113,8 @@ void Session::run_head(int thread, Results results) {
   call.output = head_output_;
   call.output_stride = outputs;
   plan_->functions().product_to_f32(call);
-  const int first = std::min(call.first_panel * plan_->table.panel_columns, outputs);
-  const int last = std::min(call.last_panel * plan_->table.panel_columns, outputs);
+  const int first = std::min(call.first_panel * head.layer.weights.panel_columns, outputs);
+  const int last = std::min(call.last_panel * head.layer.weights.panel_columns, outputs);
   for (int image = 0; image < grid.images; ++image) {
     std::copy_n(head_output_ + int64_t(image) * outputs + first, last - first,
                 results[size_t(image)].logits.data() + first);

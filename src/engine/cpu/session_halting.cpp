@@ -36,7 +36,7 @@ void Session::for_each_image_part(const Grid& grid, int channels, const int32_t*
 
 /// What some of the active positions add: to the scores of their neighbours, and to the mean over
 /// all positions.
-void Session::add_to_scores(int thread, int block, const Score& score, Share share) {
+void Session::add_to_scores(int thread, int block, const PackedScore& score, Share share) {
   const Timer timer(*this, thread, score.index);
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
@@ -59,7 +59,7 @@ void Session::add_to_scores(int thread, int block, const Score& score, Share sha
 }
 
 /// The scores of the active positions, once all have added what they add.
-void Session::finish_scores(int thread, int block, const Score& score) {
+void Session::finish_scores(int thread, int block, const PackedScore& score) {
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int channels = plan_->spec.block_channels(block);
   Scratch& scratch = scratch_[size_t(thread)];
@@ -140,7 +140,7 @@ void Session::finish_position(int block, int32_t row, Results results) {
 
 /// The rule for every active position after unit `number`, and the active set of the next unit.
 void Session::halt(int thread, int block, int number, Results results) {
-  const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
+  const PackedUnit& unit = plan_->blocks[size_t(block)][size_t(number)];
   if (unit.score) {
     finish_scores(thread, block, *unit.score);
     if (!tile_scores_.empty()) {

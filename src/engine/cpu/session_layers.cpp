@@ -1,4 +1,6 @@
 // The layers of blocks as a session runs them.
+#include <algorithm>
+
 #include "engine/cpu/session.h"
 
 namespace sact::engine {
@@ -15,41 +17,46 @@ void Session::enter_block(int thread, int block) {
 }
 
 /// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
-/// a convolution.
+/// a convolution. What has a stride, the first convolution or the second, leads to the block's
+/// grid.
 void Session::run_first_bottleneck(int thread, int block) {
-  const Unit& unit = plan_->blocks[size_t(block)][0];
+  const PackedUnit& unit = plan_->blocks[size_t(block)][0];
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int width = plan_->spec.block_width(block);
+  const bool strided = unit.layers[0].stride > 1;
+  const Grid& hidden = strided ? b.grid : b.before;
   if (thread == 0) {
-    clear_row(hidden_, b.before.zero_row(), operand_stride(width), operand_size());
+    clear_row(hidden_, hidden.zero_row(), operand_stride(width), operand_size());
   }
-  kernels::RowProduct conv1 = product_of(unit.conv1);
-  conv1.rows = b.before.rows();
-  conv1.input_stride = operand_stride(unit.conv1.weights.depth);
+  kernels::RowProduct conv1 = product_of(unit.layers[0]);
+  conv1.rows = hidden.rows();
+  conv1.input_stride = operand_stride(unit.layers[0].weights.depth);
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
-  conv1.relu = true;
-  run_conv1(thread, unit, conv1, split_of(conv1.rows, unit.conv1));
+  conv1.relu = unit.layers[0].relu;
+  run_conv1(thread, unit, conv1, strided ? b.entry_centres.data() : nullptr,
+            split_of(conv1.rows, unit.layers[0]));
   team_->meet();
 
   enter_block(thread, block);
-  kernels::RowProduct conv2 = product_of(unit.conv2);
+  kernels::RowProduct conv2 = product_of(unit.layers[1]);
   conv2.rows = b.grid.rows();
   conv2.input = hidden_;
   conv2.input_stride = operand_stride(width);
-  conv2.input_rows = b.entry.data();
+  conv2.input_rows = strided ? b.neighbours.data() : b.entry.data();
   conv2.list = rows_.active().data();
-  conv2.zero_row = b.before.zero_row();
+  conv2.zero_row = hidden.zero_row();
   conv2.output_stride = operand_stride(width);
-  conv2.relu = true;
-  kernels::RowProduct conv3 = product_of(*unit.conv3);
+  conv2.relu = unit.layers[1].relu;
+  kernels::RowProduct conv3 = product_of(unit.layers[2]);
   conv3.rows = conv2.rows;
   conv3.input_stride = operand_stride(width);
   conv3.output = stream_;
   conv3.output_stride = row_stride(plan_->spec.block_channels(block), 4);
   conv3.output_rows = rows_.active().data();
   conv3.add = true;  // to the shortcut
-  run_conv2_and_conv3(thread, block, unit, conv2, conv3, split_of(conv2.rows, unit.conv2));
+  conv3.relu = unit.relu;
+  run_conv2_and_conv3(thread, block, unit, conv2, conv3, split_of(conv2.rows, unit.layers[1]));
   team_->meet();
   // From now on it has the rows of this grid. Where no unit follows, others may be in the next
   // block.
@@ -61,12 +68,12 @@ void Session::run_first_bottleneck(int thread, int block) {
 /// The same with two 3x3 convolutions.
 void Session::run_first_basic(int thread, int block) {
   const ModelSpec& spec = plan_->spec;
-  const Unit& unit = plan_->blocks[size_t(block)][0];
+  const PackedUnit& unit = plan_->blocks[size_t(block)][0];
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int in = spec.block_input_channels(block), width = spec.block_width(block);
   const Share share = share_of(b.before.rows(), thread);
-  normalise(unit.norm1, stream_ + share.first * row_stride(in, 4), nullptr, share.count(),
-            offset(preactivated_, share.first * operand_stride(in), operand_size()));
+  make_operands(unit, in, stream_ + share.first * row_stride(in, 4), nullptr, share.count(),
+                offset(preactivated_, share.first * operand_stride(in), operand_size()));
   if (thread == 0) {
     clear_row(preactivated_, b.before.zero_row(), operand_stride(in), operand_size());
     clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
@@ -74,12 +81,18 @@ void Session::run_first_basic(int thread, int block) {
   team_->meet();
 
   enter_block(thread, block);
-  kernels::RowProduct shortcut = shortcut_product(unit, block);
-  shortcut.input = preactivated_;
-  shortcut.list = b.entry_centres.data();
-  multiply(thread, *unit.shortcut, shortcut, true);
+  const int64_t stream_stride = row_stride(spec.block_channels(block), 4);
+  if (unit.shortcut) {
+    kernels::RowProduct shortcut = shortcut_product(unit, block);
+    shortcut.input = preactivated_;
+    shortcut.list = b.entry_centres.data();
+    multiply(thread, *unit.shortcut, shortcut, true);
+  } else {  // the grids are the same
+    const int64_t first = share.first * stream_stride;
+    std::copy_n(next_stream_ + first, share.count() * stream_stride, stream_ + first);
+  }
 
-  kernels::RowProduct conv1 = product_of(unit.conv1);
+  kernels::RowProduct conv1 = product_of(unit.layers[0]);
   conv1.rows = b.grid.rows();
   conv1.input = preactivated_;
   conv1.input_stride = operand_stride(in);
@@ -87,20 +100,21 @@ void Session::run_first_basic(int thread, int block) {
   conv1.zero_row = b.before.zero_row();
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
-  conv1.relu = true;
-  multiply(thread, unit.conv1, conv1, false);
+  conv1.relu = unit.layers[0].relu;
+  multiply(thread, unit.layers[0], conv1, false);
   team_->meet();
 
-  kernels::RowProduct conv2 = product_of(unit.conv2);
+  kernels::RowProduct conv2 = product_of(unit.layers[1]);
   conv2.rows = b.grid.rows();
   conv2.input = hidden_;
   conv2.input_stride = operand_stride(width);
   conv2.input_rows = b.neighbours.data();
   conv2.zero_row = b.grid.zero_row();
   conv2.output = stream_;
-  conv2.output_stride = shortcut.output_stride;
+  conv2.output_stride = stream_stride;
   conv2.add = true;
-  multiply(thread, unit.conv2, conv2, true);
+  conv2.relu = unit.relu;
+  multiply(thread, unit.layers[1], conv2, true);
   team_->meet();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
@@ -111,6 +125,7 @@ void Session::set_residual(kernels::RowProduct& call, int block, int number) con
   call.output_stride = row_stride(plan_->spec.block_channels(block), 4);
   call.output_rows = active.data();
   call.add = true;
+  call.relu = plan_->blocks[size_t(block)][size_t(number)].relu;
   if (!plan_->spec.adaptive()) return;
   call.mean = mean_;
   call.remainders = remainders_;
@@ -119,7 +134,7 @@ void Session::set_residual(kernels::RowProduct& call, int block, int number) con
 }
 
 /// A 3x3 convolution inside of a block, for a list of positions.
-kernels::RowProduct Session::window_product(const Layer& layer, int block, const void* input,
+kernels::RowProduct Session::window_product(const PackedLayer& layer, int block, const void* input,
                                             const RowList& rows) const {
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   kernels::RowProduct call = product_of(layer);
@@ -136,68 +151,76 @@ kernels::RowProduct Session::window_product(const Layer& layer, int block, const
 /// takes its rows through conv2, conv3 and their scores in chunks that stay in its cache.
 void Session::run_bottleneck(int thread, int block, int number) {
   const auto& units = plan_->blocks[size_t(block)];
-  const Unit& unit = units[size_t(number)];
-  const Unit* next = size_t(number) + 1 < units.size() ? &units[size_t(number) + 1] : nullptr;
+  const PackedUnit& unit = units[size_t(number)];
+  const PackedUnit* next = size_t(number) + 1 < units.size() ? &units[size_t(number) + 1] : nullptr;
   const int width = plan_->spec.block_width(block);
   const RowList &active = rows_.active(), &dilated = rows_.dilated();
-  const Split split1 = split_of(int(dilated.size()), unit.conv1);
-  const Split split2 = split_of(int(active.size()), unit.conv2);
+  const Split split1 = split_of(int(dilated.size()), unit.layers[0]);
+  const Split split2 = split_of(int(active.size()), unit.layers[1]);
 
-  kernels::RowProduct conv1 = product_of(unit.conv1);
+  kernels::RowProduct conv1 = product_of(unit.layers[0]);
   conv1.rows = int(dilated.size());
-  conv1.input_stride = operand_stride(unit.conv1.weights.depth);
+  conv1.input_stride = operand_stride(unit.layers[0].weights.depth);
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = dilated.data();
-  conv1.relu = true;
-  conv1.next_weights = first_weights(thread, unit.conv2, split2);
-  run_conv1(thread, unit, conv1, split1);
+  conv1.relu = unit.layers[0].relu;
+  conv1.next_weights = first_weights(thread, unit.layers[1], split2);
+  run_conv1(thread, unit, conv1, dilated.data(), split1);
   team_->meet();
 
-  kernels::RowProduct conv2 = window_product(unit.conv2, block, hidden_, active);
+  kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, active);
   conv2.output_stride = operand_stride(width);
-  conv2.relu = true;
-  conv2.next_weights = first_weights(thread, *unit.conv3, split2);
-  kernels::RowProduct conv3 = product_of(*unit.conv3);
+  conv2.relu = unit.layers[1].relu;
+  conv2.next_weights = first_weights(thread, unit.layers[2], split2);
+  kernels::RowProduct conv3 = product_of(unit.layers[2]);
   conv3.rows = conv2.rows;
   conv3.input_stride = operand_stride(width);
   set_residual(conv3, block, number);
-  if (next) conv3.next_weights = first_weights(thread, next->conv1, split1);
+  if (next) conv3.next_weights = first_weights(thread, next->layers[0], split1);
   run_conv2_and_conv3(thread, block, unit, conv2, conv3, split2);
 }
 
-/// The norm and the first convolution of a bottleneck unit, for the rows that `conv1` writes.
-void Session::run_conv1(int thread, const Unit& unit, kernels::RowProduct conv1, Split split) {
-  const int channels = unit.conv1.weights.depth;
-  const int32_t* rows = conv1.output_rows;  // null: all
-  const auto normalise_part = [&](Share part, void* to) {
-    normalise(unit.norm1, rows ? stream_ : stream_ + part.first * row_stride(channels, 4),
-              rows ? rows + part.first : nullptr, part.count(), to);
+/// The first convolution of a bottleneck unit, with the norm before it. `read` has the rows of the
+/// stream that it reads; null: all, in order.
+void Session::run_conv1(int thread, const PackedUnit& unit, kernels::RowProduct conv1,
+                        const int32_t* read, Split split) {
+  const PackedLayer& layer = unit.layers[0];
+  if (reads_stream(unit)) {
+    conv1.input = stream_;
+    conv1.list = read;
+    multiply(thread, layer, conv1, false);
+    return;
+  }
+  const int channels = layer.weights.depth;
+  const auto make_part = [&](Share part, void* to) {
+    make_operands(unit, channels, read ? stream_ : stream_ + part.first * row_stride(channels, 4),
+                  read ? read + part.first : nullptr, part.count(), to);
   };
   const Share share = share_of(conv1.rows, thread);
   if (split.column_parts > 1) {  // each needs the rows of all
-    normalise_part(share, offset(preactivated_, share.first * conv1.input_stride, operand_size()));
+    make_part(share, offset(preactivated_, share.first * conv1.input_stride, operand_size()));
     team_->meet();
     conv1.input = preactivated_;
-    multiply(thread, unit.conv1, conv1, false);
+    multiply(thread, layer, conv1, false);
     return;
   }
-  note(thread, unit.conv1.index, conv1.rows, split, kernels::kOneTap);
+  note(thread, layer.index, conv1.rows, split, kernels::kOneTap);
   for_each_chunk(share, chunk_rows(channels * 4), [&](Share chunk) {
     {
-      const Timer timer(*this, thread, unit.conv1.index);
-      normalise_part(chunk, scratch_[size_t(thread)].normalised);
+      const Timer timer(*this, thread, layer.index);
+      make_part(chunk, scratch_[size_t(thread)].normalised);
     }
     kernels::RowProduct call =
         rows_of(conv1, chunk.first, chunk.last, operand_size(), operand_size());
     call.input = scratch_[size_t(thread)].normalised;
-    multiply_alone(thread, unit.conv1, call, false);
+    multiply_alone(thread, layer, call, false);
   });
 }
 
 /// What the first unit of a block is added to: a convolution of what entered the block, where its
 /// windows have their centres.
-kernels::RowProduct Session::shortcut_product(const Unit& unit, int block) const {
+kernels::RowProduct Session::shortcut_product(const PackedUnit& unit, int block) const {
   kernels::RowProduct call = product_of(*unit.shortcut);
   call.rows = geometry_->blocks[size_t(block)].grid.rows();
   call.input_stride = operand_stride(unit.shortcut->weights.depth);
@@ -207,57 +230,69 @@ kernels::RowProduct Session::shortcut_product(const Unit& unit, int block) const
 }
 
 /// Its input, for some of the rows.
-void Session::normalise_centres(const Unit& unit, int block, Share rows, void* output) const {
+void Session::make_centre_operands(const PackedUnit& unit, int block, Share rows,
+                                   void* output) const {
   const RowList& centres = geometry_->blocks[size_t(block)].entry_centres;
-  normalise(unit.norm1, next_stream_, centres.data() + rows.first, rows.count(), output);
+  make_operands(unit, unit.shortcut->weights.depth, next_stream_, centres.data() + rows.first,
+                rows.count(), output);
+}
+
+/// All of it, where threads share its columns.
+void Session::multiply_shortcut(int thread, const PackedUnit& unit, int block) {
+  kernels::RowProduct shortcut = shortcut_product(unit, block);
+  if (reads_stream(unit)) {
+    shortcut.input = next_stream_;
+    shortcut.list = geometry_->blocks[size_t(block)].entry_centres.data();
+  } else {  // each needs the rows of all
+    const Share share = share_of(shortcut.rows, thread);
+    make_centre_operands(
+        unit, block, share,
+        offset(preactivated_, share.first * shortcut.input_stride, operand_size()));
+    team_->meet();
+    shortcut.input = preactivated_;
+  }
+  multiply(thread, *unit.shortcut, shortcut, true);
 }
 
 /// The rest of a bottleneck unit, its shortcut if it has one, and what its rows add to the scores.
-void Session::run_conv2_and_conv3(int thread, int block, const Unit& unit,
+void Session::run_conv2_and_conv3(int thread, int block, const PackedUnit& unit,
                                   kernels::RowProduct conv2, kernels::RowProduct conv3,
                                   Split split) {
   const Share share = share_of(conv2.rows, thread);
-  kernels::RowProduct shortcut;
-  if (unit.shortcut) shortcut = shortcut_product(unit, block);
   if (split.column_parts > 1) {
-    if (unit.shortcut) {  // each needs the rows of all
-      normalise_centres(unit, block, share,
-                        offset(preactivated_, share.first * shortcut.input_stride, operand_size()));
-      team_->meet();
-      shortcut.input = preactivated_;
-      multiply(thread, *unit.shortcut, shortcut, true);
-    }
+    if (unit.shortcut) multiply_shortcut(thread, unit, block);
     conv2.output = narrow_;
-    multiply(thread, unit.conv2, conv2, false);
+    multiply(thread, unit.layers[1], conv2, false);
     team_->meet();
     conv3.input = narrow_;
-    multiply(thread, *unit.conv3, conv3, true);
+    multiply(thread, unit.layers[2], conv3, true);
     team_->meet();
     if (unit.score) add_to_scores(thread, block, *unit.score, share);
     return;
   }
   const Scratch& scratch = scratch_[size_t(thread)];
-  note(thread, unit.conv2.index, conv2.rows, split, kernels::tap_choice(conv2, plan_->type));
-  note(thread, unit.conv3->index, conv3.rows, split, kernels::kOneTap);
+  note(thread, unit.layers[1].index, conv2.rows, split, kernels::tap_choice(conv2, plan_->type));
+  note(thread, unit.layers[2].index, conv3.rows, split, kernels::kOneTap);
   if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split, kernels::kOneTap);
   conv2.output = scratch.narrow;
   conv3.input = scratch.narrow;
-  for_each_chunk(share, chunk_rows(unit.conv3->weights.columns * 4), [&](Share chunk) {
+  for_each_chunk(share, chunk_rows(unit.layers[2].weights.columns * 4), [&](Share chunk) {
     kernels::RowProduct call2 = conv2, call3 = conv3;
     call2.rows = call3.rows = chunk.count();
     call2.list += chunk.first;
     call3.output_rows += chunk.first;
-    multiply_alone(thread, unit.conv2, call2, false);
+    multiply_alone(thread, unit.layers[1], call2, false);
     if (unit.shortcut) {
       {
         const Timer timer(*this, thread, unit.shortcut->index);
-        normalise_centres(unit, block, chunk, scratch.normalised);
+        make_centre_operands(unit, block, chunk, scratch.normalised);
       }
-      kernels::RowProduct call = rows_of(shortcut, chunk.first, chunk.last, operand_size(), 4);
+      kernels::RowProduct call =
+          rows_of(shortcut_product(unit, block), chunk.first, chunk.last, operand_size(), 4);
       call.input = scratch.normalised;
       multiply_alone(thread, *unit.shortcut, call, true);
     }
-    multiply_alone(thread, *unit.conv3, call3, true);
+    multiply_alone(thread, unit.layers[2], call3, true);
     if (unit.score) add_to_scores(thread, block, *unit.score, chunk);
   });
 }
@@ -265,26 +300,27 @@ void Session::run_conv2_and_conv3(int thread, int block, const Unit& unit,
 /// A later unit of two 3x3 convolutions. The first reads neighbours of neighbours: their norms are
 /// taken everywhere.
 void Session::run_basic(int thread, int block, int number) {
-  const Unit& unit = plan_->blocks[size_t(block)][size_t(number)];
+  const PackedUnit& unit = plan_->blocks[size_t(block)][size_t(number)];
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
   const Share share = share_of(grid.rows(), thread);
-  normalise(unit.norm1, stream_ + share.first * row_stride(channels, 4), nullptr, share.count(),
-            offset(preactivated_, share.first * operand_stride(channels), operand_size()));
+  make_operands(unit, channels, stream_ + share.first * row_stride(channels, 4), nullptr,
+                share.count(),
+                offset(preactivated_, share.first * operand_stride(channels), operand_size()));
   if (thread == 0) {
     clear_row(preactivated_, grid.zero_row(), operand_stride(channels), operand_size());
   }
   team_->meet();
-  kernels::RowProduct conv1 = window_product(unit.conv1, block, preactivated_, rows_.dilated());
+  kernels::RowProduct conv1 = window_product(unit.layers[0], block, preactivated_, rows_.dilated());
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = rows_.dilated().data();
-  conv1.relu = true;
-  multiply(thread, unit.conv1, conv1, false);
+  conv1.relu = unit.layers[0].relu;
+  multiply(thread, unit.layers[0], conv1, false);
   team_->meet();
-  kernels::RowProduct conv2 = window_product(unit.conv2, block, hidden_, rows_.active());
+  kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, rows_.active());
   set_residual(conv2, block, number);
-  multiply(thread, unit.conv2, conv2, true);
+  multiply(thread, unit.layers[1], conv2, true);
   team_->meet();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
@@ -293,7 +329,7 @@ void Session::run_block(int thread, int block, Results results) {
   const ModelSpec& spec = plan_->spec;
   const auto& units = plan_->blocks[size_t(block)];
   const int last = int(units.size()) - 1;
-  const bool adaptive = spec.adaptive(), bottleneck = spec.unit == UnitKind::kBottleneck;
+  const bool adaptive = spec.adaptive(), bottleneck = units[0].layers.size() == 3;
   bottleneck ? run_first_bottleneck(thread, block) : run_first_basic(thread, block);
   if (adaptive) {
     halt(thread, block, 0, results);

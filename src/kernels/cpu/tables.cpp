@@ -1,21 +1,28 @@
+#include <algorithm>
 #include <cctype>
+#include <string>
 
 #include "base/error.h"
-#include "kernels/cpu/kernels.h"
-#include "kernels/cpu/simd.h"
+#include "kernels/cpu/parts.h"
 
 namespace sact::kernels {
+namespace {
 
-const std::vector<const Table*>& available_tables() {
-  static const std::vector<const Table*> tables = [] {
-    std::vector<const Table*> all = {&scalar_table()};
-    for (const Table* table : simd_tables()) all.push_back(table);
-    return all;
+constexpr std::vector<Part> (*kTranslationUnits[])() = {
+    scalar_row_parts, scalar_f32_parts, scalar_bf16_parts, simd_row_parts,
+    simd_f32_parts,   simd_bf16_parts,  avx512_bf16_parts,
+};
+
+const std::vector<Table>& tables() {
+  static const std::vector<Table> tables = [] {
+    std::vector<Part> parts;
+    for (const auto parts_of : kTranslationUnits) {
+      for (const Part& part : parts_of()) parts.push_back(part);
+    }
+    return tables_of(parts);
   }();
   return tables;
 }
-
-namespace {
 
 /// Names are compared without case, hyphens and underscores.
 std::string plain(std::string_view name) {
@@ -28,25 +35,35 @@ std::string plain(std::string_view name) {
 
 }  // namespace
 
-TapChoice tap_choice(const RowProduct& product, DataType type) {
-  // Measured on Zen 4: from a kilobyte a tap on, leaving out five hundredths of the products gains
-  // what the trips of the sums to memory cost.
-  constexpr int kLeastBytes = 1024;
-  constexpr double kLeastShare = 0.05;
-  if (product.taps == 1) return kOneTap;
-  if (product.taps != 9 || product.zero_row < 0)
-    return {TapOrder::kRegisters, "no border of zeros"};
-  if (product.depth * element_size(type) < kLeastBytes)
-    return {TapOrder::kRegisters, "below 1 KiB a tap"};
-  int64_t outside = 0;
-  for (int i = 0; i < product.rows; ++i) {
-    const int64_t position = product.list ? product.list[i] : i;
-    const int32_t* rows = product.input_rows + position * product.taps;
-    for (int tap = 0; tap < product.taps; ++tap) outside += rows[tap] == product.zero_row;
+std::vector<Table> tables_of(std::vector<Part> parts) {
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.isa.rank < b.isa.rank; });
+  std::vector<Table> tables;
+  Table table;
+  table.typed.resize(operand_types().size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    table.name = part.isa.name;
+    if (part.typed.product) table.typed[size_t(part.typed.type)] = part.typed;
+    if (part.rows.scores) static_cast<RowFunctions&>(table) = part.rows;
+    if (i + 1 == parts.size() || parts[i + 1].isa.rank != part.isa.rank) tables.push_back(table);
   }
-  const double all = double(product.rows) * product.taps;
-  if (double(outside) < kLeastShare * all) return {TapOrder::kRegisters, "little border"};
-  return {TapOrder::kMemory, "deep taps, much border"};
+  SACT_ASSERT(!tables.empty() && tables.front().scores);
+  for (const TypedFunctions& functions : tables.front().typed) SACT_ASSERT(functions.product);
+  return tables;
+}
+
+const Table& scalar_table() {
+  return tables().front();
+}
+
+const std::vector<const Table*>& available_tables() {
+  static const std::vector<const Table*> available = [] {
+    std::vector<const Table*> all;
+    for (const Table& table : tables()) all.push_back(&table);
+    return all;
+  }();
+  return available;
 }
 
 const Table& chosen_table(std::string_view name) {
@@ -58,6 +75,13 @@ const Table& chosen_table(std::string_view name) {
   if (name.empty()) return *available_tables().back();
   fail("instruction set '{}' is not known or not available here: SACT_ISA can be {}",
        printable(name), known);
+}
+
+PackedWeights pack_weights(const Table& table, DataType type, const float* weights,
+                           const WeightStrides& strides, const float* factors, int taps, int depth,
+                           int columns, Arena& arena) {
+  return pack_weights(operand_type(type), table.functions(type).panel_columns,
+                      {weights, strides, factors, taps, depth, columns}, arena);
 }
 
 }  // namespace sact::kernels

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "model/architecture.h"
 #include "model/detection.h"
 #include "model/flops.h"
 #include "model/weights.h"
@@ -11,11 +12,12 @@ namespace {
 
 /// "sact network of depth 50 (bottleneck units 3,4,6,3, width 64)".
 std::string network_text(const ModelSpec& spec) {
-  const int convolutions = spec.unit == UnitKind::kBottleneck ? 3 : 2;
+  const size_t convolutions = Architecture(spec).blocks[0][0].convolutions.size();
   return fmt::format("{} {} of depth {} ({} units {}, width {})",
                      spec.adaptive() ? name_of(spec.halting) : "plain",
-                     spec.detection ? "detector" : "network", convolutions * spec.total_units() + 2,
-                     name_of(spec.unit), fmt::join(spec.units, ","), spec.width);
+                     spec.detection ? "detector" : "network",
+                     int(convolutions) * spec.total_units() + 2, name_of(spec.unit),
+                     fmt::join(spec.units, ","), spec.width);
 }
 
 std::string work_text(const ModelSpec& spec) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/class_matching.h"
+#include "model/architecture.h"
 
 namespace sact::train {
 namespace {
@@ -57,9 +58,8 @@ std::string part_of(const std::string& name) {
     return "halting of " + name.substr(0, end);
   }
   if (name.starts_with("proposal.")) return "proposals";
-  if (!name.starts_with("stages.")) return {};
-  const size_t block = name.find(".blocks.");
-  return "unit " + name.substr(0, name.find('.', block + 8));
+  const std::string unit = unit_of(name);
+  return unit.empty() ? unit : "unit " + unit;
 }
 
 /// "halting of 3 units", "proposals", "2 units", from the names that part_of() gave.
@@ -121,6 +121,7 @@ std::string start_from(torch::OrderedDict<std::string, torch::Tensor> tensors,
                        const ModelSpec& spec, const ModelFile& init) {
   torch::NoGradGuard no_grad;
   const HeadStart head = head_start(spec, init.spec());
+  const std::string head_name = Architecture(spec).head->linear.name + ".";
   std::set<std::string> fresh;
   for (const WeightInfo& weight : weight_list(spec)) {
     const io::TensorView* view = init.find(weight.name);
@@ -133,7 +134,7 @@ std::string start_from(torch::OrderedDict<std::string, torch::Tensor> tensors,
       fail("{}: has no weights for '{}': it cannot start a network with units {}", init.name(),
            weight.name, fmt::join(spec.units, ","));
     }
-    const bool of_head = weight.name.starts_with("head.fc.");
+    const bool of_head = weight.name.starts_with(head_name);
     if (of_head && head.rows.empty()) continue;
     if (!of_head && view->elements() != weight.elements()) {
       fail("{}: its '{}' has the shape {}, but this network needs {}", init.name(), weight.name,

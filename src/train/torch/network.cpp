@@ -1,6 +1,8 @@
 #include "train/torch/network.h"
 
+#include <limits>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -9,32 +11,85 @@ namespace {
 
 constexpr double kNormMomentum = 0.003;  // a moving-average decay of 0.997
 
-torch::nn::Conv2d convolution(int in, int out, int kernel, int stride = 1) {
+torch::nn::Conv2d conv2d(int in, int out, int kernel, int stride = 1) {
   return torch::nn::Conv2d(
       torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-Norm batch_norm(const ModelSpec& spec, int channels) {
-  return Norm(torch::nn::BatchNormOptions(channels).eps(spec.norm_epsilon).momentum(kNormMomentum));
+Norm batch_norm(const NormStep& step, const ModelSpec& spec) {
+  return Norm(
+      torch::nn::BatchNormOptions(step.channels).eps(spec.norm_epsilon).momentum(kNormMomentum));
 }
 
 /// A module that only gives its children a name, as in "stages.2.blocks.5.".
 struct NamespaceImpl : torch::nn::Module {};
 TORCH_MODULE(Namespace);
 
+/// Registers a module under a name with dots; what lies between becomes modules of their own.
+template <typename Module>
+Module register_at(torch::nn::Module& root, std::string_view name, Module module) {
+  const size_t dot = name.find('.');
+  if (dot == name.npos) return root.register_module(std::string(name), module);
+  const std::string first(name.substr(0, dot));
+  const auto children = root.named_children();
+  const auto* known = children.find(first);
+  torch::nn::Module& child = known ? **known : *root.register_module(first, Namespace());
+  return register_at(child, name.substr(dot + 1), module);
+}
+
+/// The name of a part below that of the whole: "conv1" for "stages.2.blocks.5.conv1".
+std::string_view below(std::string_view part, std::string_view whole) {
+  SACT_ASSERT(part.starts_with(whole) && part[whole.size()] == '.');
+  return part.substr(whole.size() + 1);
+}
+
+/// A convolution whose parts are registered under the names of their weights, below the module
+/// `root`, whose own name is `whole`.
+Convolution make_convolution(const ConvStep& step, const ModelSpec& spec, torch::nn::Module& root,
+                             const std::string& whole) {
+  const auto name = [&](const std::string& part) {
+    return whole.empty() ? std::string_view(part) : below(part, whole);
+  };
+  Convolution made;
+  made.conv =
+      register_at(root, name(step.name), conv2d(step.in, step.out, step.kernel, step.stride));
+  if (step.norm) made.norm = register_at(root, name(step.norm->name), batch_norm(*step.norm, spec));
+  made.relu = step.relu;
+  return made;
+}
+
+/// Pads where TensorFlow would, with what no maximum takes.
+torch::Tensor max_pool(const torch::Tensor& x, const PoolStep& pool) {
+  if (pool.padding == StemPool::kSymmetric)
+    return torch::max_pool2d(x, pool.kKernel, pool.kStride, 1);
+  if (pool.padding != StemPool::kSame) {
+    return torch::max_pool2d(x, pool.kKernel, pool.kStride, 0, 1, pool.padding == StemPool::kCeil);
+  }
+  const auto padding = [&](int64_t extent) -> std::pair<int64_t, int64_t> {
+    const int64_t before = pool.padding_before(int(extent));
+    const int64_t end = (pool.output(int(extent)) - 1) * pool.kStride + pool.kKernel;
+    return {before, std::max<int64_t>(end - before - extent, 0)};
+  };
+  const auto [top, bottom] = padding(x.size(2));
+  const auto [left, right] = padding(x.size(3));
+  const double least = -std::numeric_limits<double>::infinity();
+  return torch::max_pool2d(torch::constant_pad_nd(x, {left, right, top, bottom}, least),
+                           pool.kKernel, pool.kStride);
+}
+
 }  // namespace
 
-HaltingScoreImpl::HaltingScoreImpl(const ModelSpec& spec, int channels) : tile_(spec.tile) {
-  if (spec.halting == Halting::kSact) {
-    local_ = register_module("local", convolution(channels, 1, 3));
-    if (spec.halting_norm) {
-      local_norm_ = register_module("local_norm", batch_norm(spec, channels));
-    }
+HaltingScoreImpl::HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec)
+    : tile_(spec.tile) {
+  const auto add = [&](const std::string& name, auto module) {
+    return register_at(*this, below(name, step.name), module);
+  };
+  if (step.local) {
+    local_ = add(step.local_name(), conv2d(step.channels, 1, 3));
+    if (step.norms) local_norm_ = add(step.local_norm().name, batch_norm(step.local_norm(), spec));
   }
-  global_ = register_module("global", torch::nn::Linear(channels, 1));
-  if (spec.halting_norm) {
-    global_norm_ = register_module("global_norm", batch_norm(spec, channels));
-  }
+  global_ = add(step.global_name(), torch::nn::Linear(step.channels, 1));
+  if (step.norms) global_norm_ = add(step.global_norm().name, batch_norm(step.global_norm(), spec));
 }
 
 torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
@@ -63,70 +118,67 @@ ScoreTensors HaltingScoreImpl::tensors() const {
   return tensors;
 }
 
-ResidualUnitImpl::ResidualUnitImpl(const ModelSpec& spec, int block, int unit) {
-  const int width = spec.block_width(block);
-  const int out = spec.block_channels(block);
-  const int in = unit == 0 ? spec.block_input_channels(block) : out;
-  const int stride = spec.unit_stride(block, unit);
-  auto norm = [&](int channels) { return batch_norm(spec, channels); };
-  if (unit == 0) {
-    shortcut_ = convolution(in, out, 1, stride);
-    register_module("downsample", Namespace())->register_module("conv", shortcut_);
+torch::Tensor Convolution::operator()(const torch::Tensor& x) {
+  torch::Tensor y = conv(x);
+  if (norm) y = norm(y);
+  return relu ? torch::relu(y) : y;
+}
+
+ResidualUnitImpl::ResidualUnitImpl(const UnitSteps& steps, const ModelSpec& spec)
+    : relu_(steps.relu) {
+  if (steps.shortcut) shortcut_ = make_convolution(*steps.shortcut, spec, *this, steps.name);
+  if (steps.preactivation) {
+    preactivation_ = register_at(*this, below(steps.preactivation->name, steps.name),
+                                 batch_norm(*steps.preactivation, spec));
   }
-  norm1_ = register_module("norm1", norm(in));
-  norm2_ = register_module("norm2", norm(width));
-  if (spec.unit == UnitKind::kBottleneck) {
-    conv1_ = register_module("conv1", convolution(in, width, 1));
-    conv2_ = register_module("conv2", convolution(width, width, 3, stride));
-    norm3_ = register_module("norm3", norm(width));
-    conv3_ = register_module("conv3", convolution(width, out, 1));
-  } else {
-    conv1_ = register_module("conv1", convolution(in, width, 3, stride));
-    conv2_ = register_module("conv2", convolution(width, out, 3));
+  for (const ConvStep& step : steps.convolutions) {
+    convolutions_.push_back(make_convolution(step, spec, *this, steps.name));
   }
-  if (spec.has_halting_score(block, unit)) {
-    halting_ = register_module("halting", HaltingScore(spec, out));
+  if (steps.halting) {
+    halting_ = register_at(*this, below(steps.halting->name, steps.name),
+                           HaltingScore(*steps.halting, spec));
   }
 }
 
-torch::Tensor ResidualUnitImpl::residual(const torch::Tensor& preactivated) {
-  torch::Tensor f = conv2_(torch::relu(norm2_(conv1_(preactivated))));
-  return conv3_ ? conv3_(torch::relu(norm3_(f))) : f;
+torch::Tensor ResidualUnitImpl::entry(const torch::Tensor& x) {
+  return preactivation_ ? torch::relu(preactivation_(x)) : x;
+}
+
+torch::Tensor ResidualUnitImpl::residual(torch::Tensor f) {
+  for (Convolution& convolution : convolutions_) f = convolution(f);
+  return f;
 }
 
 torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x) {
-  const torch::Tensor p = preactivate(x);
-  return (shortcut_ ? shortcut_(p) : x) + residual(p);
+  const torch::Tensor entered = entry(x);
+  const torch::Tensor sum = (shortcut_ ? shortcut_(entered) : x) + residual(entered);
+  return relu_ ? torch::relu(sum) : sum;
 }
 
 torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x, const torch::Tensor& active) {
   SACT_ASSERT(!shortcut_);
-  return torch::where(active, x + residual(preactivate(x)), x);
+  return torch::where(active, forward(x), x);
 }
 
 NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
   if (spec_.outputs() > 0) validate(spec_, "the network's spec");  // extractors are parts of others
   SACT_ASSERT(!spec_.detection);
-  if (spec_.stem != Stem::kNone) {
-    const bool imagenet = spec_.stem == Stem::kImageNet;
-    stem_ = convolution(3, spec_.stem_channels(), imagenet ? 7 : 3, imagenet ? 2 : 1);
-    register_module("stem", Namespace())->register_module("conv", stem_);
+  const Architecture architecture(spec_);
+  if (architecture.stem) {
+    stem_ = make_convolution(architecture.stem->convolution, spec_, *this, {});
+    pool_ = architecture.stem->pool;
   }
-  auto stages = register_module("stages", Namespace());
-  for (int block = 0; block < spec_.blocks(); ++block) {
-    auto units = stages->register_module(std::to_string(block), Namespace())
-                     ->register_module("blocks", Namespace());
+  for (const auto& block : architecture.blocks) {
     blocks_.emplace_back();
-    for (int unit = 0; unit < spec_.units[size_t(block)]; ++unit) {
-      blocks_.back().push_back(
-          units->register_module(std::to_string(unit), ResidualUnit(spec_, block, unit)));
+    for (const UnitSteps& unit : block) {
+      blocks_.back().push_back(register_at(*this, unit.name, ResidualUnit(unit, spec_)));
     }
   }
-  if (spec_.outputs() == 0) return;
-  const int features = spec_.block_channels(spec_.blocks() - 1);
-  norm_ = register_module("norm", batch_norm(spec_, features));
-  classifier_ = torch::nn::Linear(features, spec_.outputs());
-  register_module("head", Namespace())->register_module("fc", classifier_);
+  if (!architecture.head) return;
+  const HeadSteps& head = *architecture.head;
+  if (head.norm) norm_ = register_at(*this, head.norm->name, batch_norm(*head.norm, spec_));
+  classifier_ =
+      register_at(*this, head.linear.name, torch::nn::Linear(head.linear.in, head.linear.out));
 }
 
 void NetworkImpl::set_norm_decay(double decay) {
@@ -145,14 +197,15 @@ void NetworkImpl::synchronise_norms(Processes& processes) {
 NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
   NetworkOutput output;
   torch::Tensor x = stem_ ? stem_(images) : images;
-  if (spec_.stem == Stem::kImageNet) x = torch::max_pool2d(x, 3, 2, 1);
+  if (pool_) x = max_pool(x, *pool_);
   for (int block = 0; block < spec_.blocks(); ++block) {
     output.blocks.emplace_back();
     x = spec_.adaptive() ? run_adaptive_block(block, x, options, output.blocks.back())
                          : run_plain_block(block, x, output.blocks.back());
   }
   output.features = x;
-  if (classifier_) output.logits = classifier_(torch::relu(norm_(x)).mean({2, 3}));
+  if (norm_) x = torch::relu(norm_(x));
+  if (classifier_) output.logits = classifier_(x.mean({2, 3}));
   return output;
 }
 
@@ -208,7 +261,7 @@ bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions&
   const auto& units = blocks_[size_t(block)];
   return use_fused_blocks_ && !joined_norms_ && !options.distribution &&
          !options.early_exit.value_or(false) && is_training() && torch::GradMode::is_enabled() &&
-         units.size() > 1 && units[0]->halting().can_be_fused() &&
+         units.size() > 1 && units[0]->adds() && units[0]->halting().can_be_fused() &&
          FusedBlock::suits(x, int(units.size()));
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/spec.h"
+#include "model/architecture.h"
 #include "train/torch/fused_block.h"
 #include "train/torch/halting_torch.h"
 #include "train/torch/libtorch.h"
@@ -16,7 +16,7 @@ namespace sact::train {
 /// term for ACT.
 class HaltingScoreImpl : public torch::nn::Module {
  public:
-  HaltingScoreImpl(const ModelSpec& spec, int channels);
+  HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec);
   /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT.
   torch::Tensor forward(const torch::Tensor& x);
   /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms.
@@ -31,10 +31,20 @@ class HaltingScoreImpl : public torch::nn::Module {
 };
 TORCH_MODULE(HaltingScore);
 
-/// A pre-activation residual unit, F(x) = shortcut + f(x).
+/// A convolution with the norm and the ReLU that follow it.
+struct Convolution {
+  torch::nn::Conv2d conv{nullptr};
+  Norm norm{nullptr};  // or none
+  bool relu = false;
+
+  explicit operator bool() const { return !conv.is_empty(); }
+  torch::Tensor operator()(const torch::Tensor& x);
+};
+
+/// A residual unit; see UnitSteps.
 class ResidualUnitImpl : public torch::nn::Module {
  public:
-  ResidualUnitImpl(const ModelSpec& spec, int block, int unit);
+  ResidualUnitImpl(const UnitSteps& steps, const ModelSpec& spec);
   /// Evaluated everywhere.
   torch::Tensor forward(const torch::Tensor& x);
   /// Evaluated where `active` is true; elsewhere x keeps its value. Not for the first unit of a
@@ -42,15 +52,19 @@ class ResidualUnitImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& active);
   torch::Tensor halting_score(const torch::Tensor& x) { return halting_->forward(x); }
   const HaltingScoreImpl& halting() const { return *halting_; }
+  /// Whether F(x) = x + f(x), with nothing after the sum.
+  bool adds() const { return !relu_; }
   /// f(x) alone.
-  torch::Tensor residual_of(const torch::Tensor& x) { return residual(preactivate(x)); }
+  torch::Tensor residual_of(const torch::Tensor& x) { return residual(entry(x)); }
 
  private:
-  torch::Tensor residual(const torch::Tensor& preactivated);
-  torch::Tensor preactivate(const torch::Tensor& x) { return torch::relu(norm1_(x)); }
+  torch::Tensor entry(const torch::Tensor& x);
+  torch::Tensor residual(torch::Tensor entered);
 
-  Norm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};
-  torch::nn::Conv2d conv1_{nullptr}, conv2_{nullptr}, conv3_{nullptr}, shortcut_{nullptr};
+  Norm preactivation_{nullptr};
+  Convolution shortcut_;
+  std::vector<Convolution> convolutions_;
+  bool relu_;
   HaltingScore halting_{nullptr};
 };
 TORCH_MODULE(ResidualUnit);
@@ -105,7 +119,8 @@ class NetworkImpl : public torch::nn::Module {
   ModelSpec spec_;
   bool use_fused_blocks_ = true;
   bool joined_norms_ = false;
-  torch::nn::Conv2d stem_{nullptr};
+  Convolution stem_;
+  std::optional<PoolStep> pool_;
   std::vector<std::vector<ResidualUnit>> blocks_;
   Norm norm_{nullptr};
   torch::nn::Linear classifier_{nullptr};

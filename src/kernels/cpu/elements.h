@@ -1,0 +1,47 @@
+// How single numbers are stored as operands of products, for templates; operand_types.h has the
+// same at run time.
+#pragma once
+
+#include <cstdint>
+
+#include "base/half.h"
+#include "sact/types.h"
+
+namespace sact::kernels {
+
+/// Of the operands of products.
+using DataType = Precision;
+
+struct Float32 {
+  using Element = float;
+  static constexpr DataType kType = DataType::kFloat32;
+  static constexpr const char* kName = "fp32";
+  static constexpr int kDepthGroup = 1;  // consecutive depths that lie together in packed weights
+
+  static float value(Element element) { return element; }
+  static Element element(float value) { return value; }
+};
+
+/// Pairs of depths lie together: instructions multiply two of them at a time.
+struct BFloat16 {
+  using Element = uint16_t;
+  static constexpr DataType kType = DataType::kBFloat16;
+  static constexpr const char* kName = "bf16";
+  static constexpr int kDepthGroup = 2;
+
+  static float value(Element element) { return float_from_bf16(element); }
+  static Element element(float value) { return bf16_from_float(value); }
+};
+
+/// Depths of a tap in packed weights: whole groups.
+template <typename Type>
+constexpr int64_t padded_depth(int depth) {
+  return (int64_t(depth) + Type::kDepthGroup - 1) / Type::kDepthGroup * Type::kDepthGroup;
+}
+
+/// The larger of two numbers, or NaN where one is NaN, which must not be hidden.
+inline float larger_or_nan(float a, float b) {
+  return a != a || b <= a ? a : b;
+}
+
+}  // namespace sact::kernels

@@ -1,0 +1,97 @@
+// Products and norms in plain C++: the reference for those of every other instruction set.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cpu/parts.h"
+
+namespace sact::kernels::scalar {
+
+inline constexpr int kPanel = 8;
+
+/// Where the weight of (k, lane) lies in a tap.
+template <typename Type>
+int64_t weight_in_tap(int k, int lane) {
+  constexpr int kGroup = Type::kDepthGroup;
+  return (int64_t(k / kGroup) * kPanel + lane) * kGroup + k % kGroup;
+}
+
+template <typename Type>
+float row_sum(const RowProduct& p, int i, int column) {
+  using Element = typename Type::Element;
+  const Element* input = static_cast<const Element*>(p.input);
+  const Element* weights = static_cast<const Element*>(p.weights);
+  const int64_t tap_size = padded_depth<Type>(p.depth) * kPanel;
+  weights += column / kPanel * p.taps * tap_size;
+  const int64_t position = p.list ? p.list[i] : i;
+  float sum = p.bias[column];
+  for (int tap = 0; tap < p.taps; ++tap) {
+    const int64_t row = p.input_rows ? p.input_rows[position * p.taps + tap] : position;
+    const Element* values = input + row * p.input_stride;
+    for (int k = 0; k < p.depth; ++k) {
+      sum += Type::value(values[k]) *
+             Type::value(weights[tap * tap_size + weight_in_tap<Type>(k, column % kPanel)]);
+    }
+  }
+  return sum;
+}
+
+template <typename Type, typename Out>
+void product(const RowProduct& p) {
+  const int last = std::min(p.columns, p.last_panel * kPanel);
+  for (int i = 0; i < p.rows; ++i) {
+    const int64_t row = p.output_rows ? p.output_rows[i] : i;
+    auto* output = static_cast<typename Out::Element*>(p.output) + row * p.output_stride;
+    for (int column = p.first_panel * kPanel; column < last; ++column) {
+      const float sum = row_sum<Type>(p, i, column);
+      const float before = p.add ? Out::value(output[column]) : 0.0f;
+      float after = p.add ? before + sum : sum;
+      if (p.relu) after = std::max(after, 0.0f);  // in this order NaN stays NaN
+      if (p.mean) {
+        float& mean = p.mean[row * p.output_stride + column];
+        const float change = p.relu ? after - before : sum;
+        mean = (p.first_residual ? before : mean) + p.remainders[row] * change;
+      }
+      if (!p.keep_output) output[column] = Out::element(after);
+    }
+  }
+}
+
+template <typename Out>
+void norm(const RowNorm& n) {
+  for (int i = 0; i < n.count; ++i) {
+    const float* input = n.input + (n.rows ? n.rows[i] : i) * n.input_stride;
+    auto* output = static_cast<typename Out::Element*>(n.output) + i * n.output_stride;
+    for (int c = 0; c < n.channels; ++c) {
+      const float value = n.scale ? std::max(n.scale[c] * input[c] + n.shift[c], 0.0f) : input[c];
+      output[c] = Out::element(value);
+    }
+  }
+}
+
+inline int64_t multiply_adds(int64_t steps) {
+  constexpr int kSums = 8;
+  float sums[kSums] = {};
+  volatile float factor = 0.5f;
+  const float x = factor;
+  for (int64_t step = 0; step < steps; ++step) {
+    for (float& sum : sums) sum = sum * x + x;
+  }
+  for (float sum : sums) factor = sum;
+  return steps * kSums * 2;
+}
+
+template <typename Type>
+std::vector<Part> typed_parts() {
+  Part part{kScalarIsa};
+  part.typed = {.type = Type::kType,
+                .panel_columns = kPanel,
+                .tile_rows = 1,
+                .product = product<Type, Type>,
+                .product_to_f32 = product<Type, Float32>,
+                .norm = norm<Type>,
+                .multiply_adds = multiply_adds};
+  return {part};
+}
+
+}  // namespace sact::kernels::scalar

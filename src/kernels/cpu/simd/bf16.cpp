@@ -1,0 +1,91 @@
+// Products of bfloat16 operands on Highway, worked out in float32.
+#include "kernels/cpu/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/simd/bf16.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+// must follow foreach_target.h
+#include <hwy/highway.h>
+
+#include "kernels/cpu/simd/target-inl.h"
+
+#if SACT_SIMD_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace sact::kernels::HWY_NAMESPACE {
+#include "kernels/cpu/simd/typed-inl.h"
+//
+#include "kernels/cpu/simd/bf16-inl.h"
+
+struct WidenedBFloat16 : BFloat16 {
+  using Weight = uint16_t;
+  static constexpr bool kNative = false;
+  static constexpr int kOperations = 2;
+
+  static HWY_INLINE void store(Vector value, uint16_t* to) {
+    // Rounds to the nearest, and of two to the even one. NaN stays NaN: its bits may be all ones,
+    // which rounding would turn into zero.
+    const Words words;
+    const auto bits = hn::BitCast(words, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
+    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7fff)));
+    const auto kept = hn::IfThenElse(hn::RebindMask(words, hn::IsNaN(value)),
+                                     hn::Or(bits, hn::Set(words, 0x400000)), rounded);
+    const hn::Rebind<uint16_t, Words> half;
+    const hn::RebindToSigned<Words> integers;
+    hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, hn::ShiftRight<16>(kept))), half, to);
+  }
+
+  template <int kRows>
+  static HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth,
+                                  const uint16_t*& weights, Ahead& ahead, Sums<kRows>& sums) {
+    const Words words;
+    const Floats d;
+    // A pair of bfloat16 is one word: the upper half is a float once the lower is cleared.
+    auto low = [&](hn::Vec<Words> pair)
+                   SACT_INLINE_LAMBDA { return hn::BitCast(d, hn::ShiftLeft<16>(pair)); };
+    auto high = [&](hn::Vec<Words> pair) SACT_INLINE_LAMBDA {
+      return hn::BitCast(d, hn::And(pair, hn::Set(words, 0xffff0000u)));
+    };
+    auto step = [&](int k, bool whole) SACT_INLINE_LAMBDA {
+      const auto* from = reinterpret_cast<const uint32_t*>(weights);
+      const auto pair0 = hn::LoadU(words, from), pair1 = hn::LoadU(words, from + kLanes);
+      weights += 2 * kPanel;
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        const auto pair = hn::Set(words, pair_at(rows[r], k, whole));
+        const Vector x0 = low(pair), x1 = high(pair);
+        sums[r][0] = hn::MulAdd(x1, high(pair0), hn::MulAdd(x0, low(pair0), sums[r][0]));
+        sums[r][1] = hn::MulAdd(x1, high(pair1), hn::MulAdd(x0, low(pair1), sums[r][1]));
+      }
+    };
+    for_each_pair(depth, ahead, step);
+  }
+
+  static HWY_INLINE Vector multiply_add(Vector sum, Vector factor) {
+    return hn::MulAdd(sum, factor, factor);
+  }
+};
+
+}  // namespace sact::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+namespace sact::kernels {
+template <>
+struct Compiled<struct SimdBf16, HWY_TARGET> {
+  static Part part() {
+    return {isa_of(HWY_NAMESPACE::simd_target()),
+            HWY_NAMESPACE::typed_functions<HWY_NAMESPACE::WidenedBFloat16>()};
+  }
+};
+}  // namespace sact::kernels
+#endif
+
+#if HWY_ONCE
+namespace sact::kernels {
+
+std::vector<Part> simd_bf16_parts() {
+  return compiled_parts<SimdBf16>();
+}
+
+}  // namespace sact::kernels
+#endif

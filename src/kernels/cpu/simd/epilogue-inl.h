@@ -1,0 +1,104 @@
+// What becomes of the finished sums of a product. Included once for every target, in its namespace.
+
+/// The form of an epilogue, which is known when its loop is compiled.
+struct EpilogueKind {
+  bool relu = false;
+  bool add = false;    // to what the output holds
+  bool mean = false;   // besides, to the mean of a block's states
+  bool first = false;  // the mean begins with the state before
+  bool store = true;   // false: only the mean is wanted
+};
+
+/// Calls work with the kind of a product's epilogue as a constant. Residuals have 32 bits.
+template <typename Out, typename Work>
+HWY_INLINE void with_epilogue(const RowProduct& p, const Work& work) {
+  const auto call = [&]<EpilogueKind kKind>()
+                        SACT_INLINE_LAMBDA { work(std::integral_constant<EpilogueKind, kKind>()); };
+  const auto call_residual = [&]<bool kRelu>() SACT_INLINE_LAMBDA {
+    if (!p.mean) {
+      call.template operator()<EpilogueKind{kRelu, true}>();
+    } else if (p.keep_output) {
+      p.first_residual ? call.template operator()<EpilogueKind{kRelu, true, true, true, false}>()
+                       : call.template operator()<EpilogueKind{kRelu, true, true, false, false}>();
+    } else {
+      p.first_residual ? call.template operator()<EpilogueKind{kRelu, true, true, true}>()
+                       : call.template operator()<EpilogueKind{kRelu, true, true}>();
+    }
+  };
+  if constexpr (std::is_same_v<typename Out::Element, float>) {
+    if (p.add) {
+      return p.relu ? call_residual.template operator()<true>()
+                    : call_residual.template operator()<false>();
+    }
+  }
+  p.relu ? call.template operator()<EpilogueKind{true}>()
+         : call.template operator()<EpilogueKind{}>();
+}
+
+/// Where the row and panel of an output are.
+template <typename Element>
+struct Place {
+  Element* output;
+  float* mean;
+  float remainder;
+
+  HWY_INLINE Place(const RowProduct& p, int i, int panel) {
+    const int64_t row = p.output_rows ? p.output_rows[i] : i;
+    const int64_t offset = row * p.output_stride + int64_t(panel) * kPanel;
+    output = static_cast<Element*>(p.output) + offset;
+    mean = p.mean ? p.mean + offset : nullptr;
+    remainder = p.mean ? p.remainders[row] : 0.0f;
+  }
+};
+
+/// One vector of finished sums goes where it belongs, `column` elements from there.
+template <EpilogueKind kKind, typename Out>
+HWY_INLINE void finish_vector(Vector sum, Vector remainder, typename Out::Element* output,
+                              float* mean, int column) {
+  const Floats d;
+  const Vector zero = hn::Zero(d);
+  output += column;
+  if constexpr (!kKind.add) {
+    Out::store(kKind.relu ? at_least(zero, sum) : sum, output);
+  } else {
+    Vector before = zero;
+    if constexpr (kKind.relu || kKind.store || kKind.first) before = hn::LoadU(d, output);
+    const Vector after = kKind.relu ? at_least(zero, hn::Add(before, sum)) : hn::Add(before, sum);
+    if constexpr (kKind.mean) {
+      mean += column;  // null for other kinds
+      const Vector change = kKind.relu ? hn::Sub(after, before) : sum;
+      const Vector start = kKind.first ? before : hn::LoadU(d, mean);
+      hn::StoreU(hn::MulAdd(remainder, change, start), d, mean);
+    }
+    if constexpr (kKind.store) hn::StoreU(after, d, output);
+  }
+}
+
+/// Both vectors of a panel.
+template <EpilogueKind kKind, typename Out>
+HWY_INLINE void finish_whole(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
+  const Place<typename Out::Element> place(p, i, panel);
+  const Vector remainder = hn::Set(Floats(), place.remainder);
+  finish_vector<kKind, Out>(sum0, remainder, place.output, place.mean, 0);
+  finish_vector<kKind, Out>(sum1, remainder, place.output, place.mean, kLanes);
+}
+
+/// Of the last panel only the columns that there are; `sums` has whole panels.
+template <EpilogueKind kKind, typename Out>
+HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int panel,
+                              const float* sums) {
+  const Floats d;
+  const size_t columns = size_t(p.columns - panel * kPanel);
+  for (int r = 0; r < rows; ++r, sums += kPanel) {
+    const Place<typename Out::Element> place(p, first + r, panel);
+    const Vector remainder = hn::Set(d, place.remainder);
+    typename Out::Element output[kPanel] = {};
+    float mean[kPanel] = {};
+    std::memcpy(output, place.output, columns * sizeof output[0]);
+    if (place.mean) std::memcpy(mean, place.mean, columns * sizeof(float));
+    finish_vector<kKind, Out>(hn::LoadU(d, sums), remainder, output, mean, 0);
+    finish_vector<kKind, Out>(hn::LoadU(d, sums + kLanes), remainder, output, mean, kLanes);
+    std::memcpy(place.output, output, columns * sizeof output[0]);
+    if (place.mean) std::memcpy(place.mean, mean, columns * sizeof(float));
+  }
+}

@@ -1,0 +1,74 @@
+// Products of float32 operands on Highway.
+#include "kernels/cpu/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/simd/f32.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+// must follow foreach_target.h
+#include <hwy/highway.h>
+
+#include "kernels/cpu/simd/target-inl.h"
+
+#if SACT_SIMD_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace sact::kernels::HWY_NAMESPACE {
+#include "kernels/cpu/simd/typed-inl.h"
+
+struct FloatOperands : FloatVectors {
+  using Weight = float;
+  static constexpr bool kNative = true;
+  static constexpr int kOperations = 2;
+
+  template <int kRows>
+  static HWY_INLINE void multiply(const float* const (&rows)[kRows], int depth,
+                                  const float*& weights, Ahead& ahead, Sums<kRows>& sums) {
+    const Floats d;
+    auto step = [&](int k) SACT_INLINE_LAMBDA {
+      const Vector w0 = hn::LoadU(d, weights), w1 = hn::LoadU(d, weights + kLanes);
+      weights += kPanel;
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        const Vector x = hn::Set(d, rows[r][k]);
+        sums[r][0] = hn::MulAdd(x, w0, sums[r][0]);
+        sums[r][1] = hn::MulAdd(x, w1, sums[r][1]);
+      }
+    };
+    int k = 0;
+    for (; k + 4 <= depth; k += 4) {
+      ahead.step();
+      step(k);
+      step(k + 1);
+      step(k + 2);
+      step(k + 3);
+    }
+    for (; k < depth; ++k) step(k);
+  }
+
+  static HWY_INLINE Vector multiply_add(Vector sum, Vector factor) {
+    return hn::MulAdd(sum, factor, factor);
+  }
+};
+
+}  // namespace sact::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+namespace sact::kernels {
+template <>
+struct Compiled<struct SimdF32, HWY_TARGET> {
+  static Part part() {
+    return {isa_of(HWY_NAMESPACE::simd_target()),
+            HWY_NAMESPACE::typed_functions<HWY_NAMESPACE::FloatOperands>()};
+  }
+};
+}  // namespace sact::kernels
+#endif
+
+#if HWY_ONCE
+namespace sact::kernels {
+
+std::vector<Part> simd_f32_parts() {
+  return compiled_parts<SimdF32>();
+}
+
+}  // namespace sact::kernels
+#endif

@@ -1,0 +1,32 @@
+#include "kernels/cpu/simd/targets.h"
+
+#include <hwy/targets.h>
+
+#include <bit>
+
+namespace sact::kernels {
+
+Isa isa_of(const SimdTarget& target) {
+  constexpr int kBits = 64;
+  // Leaves room for additions above each.
+  const int rank = (kBits - std::countr_zero(uint64_t(target.bit))) * 8;
+  return {rank, target.x86 && target.vector_bytes == 64 ? "AVX512" : target.name};
+}
+
+bool can_run(int64_t target_bit) {
+  return (hwy::SupportedTargets() & target_bit) != 0;
+}
+
+bool has_avx512_bf16() {
+#if HWY_ARCH_X86
+  return __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+Isa isa_with_bf16(const Isa& isa) {
+  return {isa.rank + 1, "AVX512-BF16"};
+}
+
+}  // namespace sact::kernels

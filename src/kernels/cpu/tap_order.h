@@ -1,0 +1,25 @@
+// In which order the taps of a product are taken.
+#pragma once
+
+#include "kernels/cpu/calls.h"
+#include "kernels/cpu/elements.h"
+
+namespace sact::kernels {
+
+/// How a product of several taps is done. Taps in registers: the sums of a tile stay in registers
+/// over all taps. Taps in memory: one tap after the other is added to sums in memory, for the rows
+/// only that have a neighbour there, so that nothing is multiplied with the border's zeros; the
+/// deeper a tap, the less the trips to memory cost.
+enum class TapOrder { kRegisters, kMemory };
+struct TapChoice {
+  TapOrder order = TapOrder::kRegisters;
+  const char* why = "";
+};
+TapChoice tap_choice(const RowProduct& product, DataType type);
+inline TapOrder tap_order(const RowProduct& product, DataType type) {
+  return tap_choice(product, type).order;
+}
+/// What a product of one tap gets, whatever else it is.
+inline constexpr TapChoice kOneTap = {TapOrder::kRegisters, "one tap"};
+
+}  // namespace sact::kernels

@@ -1,0 +1,45 @@
+// Weight matrices in the layout that products read.
+#pragma once
+
+#include <cstdint>
+
+#include "base/arena.h"
+#include "kernels/cpu/operand_types.h"
+
+namespace sact::kernels {
+
+/// Panels of `panel_columns` columns, each with taps and depth in order; as many consecutive depths
+/// as the type says lie together. Missing columns and depths are zeros.
+struct PackedWeights {
+  const OperandType* type = nullptr;
+  int taps = 0, depth = 0, columns = 0, panel_columns = 0;
+  const void* data = nullptr;     // in the arena
+  const float* scales = nullptr;  // of whole panels, for types that scale their columns
+
+  int panels() const { return (columns + panel_columns - 1) / panel_columns; }
+  int64_t panel_elements() const { return taps * type->padded_depth(depth) * panel_columns; }
+  const void* panel(int number) const;
+};
+
+/// Where the weight of (column, k, tap) lies in a matrix to be packed.
+struct WeightStrides {
+  int64_t column = 0, depth = 0, tap = 0;
+};
+
+/// A matrix to be packed.
+struct WeightMatrix {
+  const float* data = nullptr;
+  WeightStrides strides;
+  const float* factors = nullptr;  // of the columns, or null
+  int taps = 0, depth = 0, columns = 0;
+
+  float at(int column, int k, int tap) const {
+    const float weight = data[column * strides.column + k * strides.depth + tap * strides.tap];
+    return factors ? weight * factors[column] : weight;
+  }
+};
+
+PackedWeights pack_weights(const OperandType& type, int panel_columns, const WeightMatrix& matrix,
+                           Arena& arena);
+
+}  // namespace sact::kernels

@@ -1,0 +1,10 @@
+// Whether this build can draw pictures: it needs Cairo and Pango, and SACT_PICTURES=OFF leaves them
+// out.
+#pragma once
+
+namespace sact::report {
+
+/// Throws sact::Error where it cannot.
+void need_pictures();
+
+}  // namespace sact::report
