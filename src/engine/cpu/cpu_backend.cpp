@@ -45,7 +45,9 @@ class CpuDetector : public LoadedDetector {
 class CpuBackend : public Backend {
  public:
   CpuBackend() {
-    capabilities_.types = {{"cpu", Precision::kFloat32}, {"cpu", Precision::kBFloat16}};
+    for (const kernels::OperandType& type : kernels::operand_types()) {
+      capabilities_.types.push_back({"cpu", type.type});
+    }
     capabilities_.detectors = true;
     capabilities_.prescribes_units = true;
   }
