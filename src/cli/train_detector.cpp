@@ -1,10 +1,10 @@
 // sact train-detector: trains a detector on annotated images, or goes on with a run.
 #include <memory>
 
+#include "app/torch_plugin.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/torch_plugin.h"
 #include "cli/training.h"
 #include "detect/coco_eval.h"
 #include "train/detect/settings.h"
@@ -19,7 +19,7 @@ int run(const TrainingOptions& options) {
     return 0;
   }
   const train::TrainRequest request = training_request(options);
-  const train::TrainOutcome outcome = torch_plugin().train_detector(request);
+  const train::TrainOutcome outcome = app::torch_plugin().train_detector(request);
   const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
   if (options.common.json) {
