@@ -1,9 +1,9 @@
 // sact train: trains a network on a folder of images, or goes on with a run.
 #include <memory>
 
+#include "app/torch_plugin.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/torch_plugin.h"
 #include "cli/training.h"
 #include "train/classify/settings.h"
 
@@ -19,7 +19,7 @@ int run(const TrainingOptions& options) {
     print_settings(options, train::settings_help(), train::to_json(train::TrainSettings{}));
     return 0;
   }
-  const train::TrainOutcome outcome = torch_plugin().train(training_request(options));
+  const train::TrainOutcome outcome = app::torch_plugin().train(training_request(options));
   const std::string next = fmt::format(
       "sact eval {0}/best.safetensors --data {1}{2}, or sact predict {0}/best.safetensors IMAGE",
       options.run, outcome.data, outcome.split == "val" ? "" : " --split " + outcome.split);

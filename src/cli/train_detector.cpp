@@ -1,9 +1,9 @@
 // sact train-detector: trains a detector on annotated images, or goes on with a run.
 #include <memory>
 
+#include "app/torch_plugin.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/torch_plugin.h"
 #include "cli/training.h"
 #include "detect/coco_eval.h"
 #include "train/detect/settings.h"
@@ -17,7 +17,7 @@ int run(const TrainingOptions& options) {
                    train::to_json(train::DetectionSettings{}));
     return 0;
   }
-  const train::TrainOutcome outcome = torch_plugin().train_detector(training_request(options));
+  const train::TrainOutcome outcome = app::torch_plugin().train_detector(training_request(options));
   return print_outcome(options, outcome, {"train-detector", "AP", detect::metric_text},
                        fmt::format("sact detect {}/best.safetensors IMAGE", options.run));
 }

@@ -27,7 +27,7 @@ TrainOutcome train_detector_request(const TrainRequest& request) {
 }  // namespace
 
 const TorchPlugin* sact_torch_plugin() {
-  static const TorchPlugin plugin = {make_torch_runner, torch_facts, train_request,
+  static const TorchPlugin plugin = {load_with_torch, torch_facts, train_request,
                                      train_detector_request, evaluate_request};
   return &plugin;
 }

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "evaluation/evaluate.h"
 #include "model/eval_result.h"
 #include "model/model_file.h"
-#include "model/runner.h"
 #include "train/loop/request.h"
 
 namespace sact::train {
@@ -26,13 +26,12 @@ struct TorchFacts {
 };
 
 struct TorchPlugin {
-  /// `device` is "cpu" or "cuda".
-  std::unique_ptr<Runner> (*make_runner)(const ModelFile& file, const std::string& device,
-                                         int threads);
+  std::shared_ptr<const LoadedNetwork> (*load)(const NetworkSource& source,
+                                               const LoadOptions& options);
   TorchFacts (*facts)(int threads);
   TrainOutcome (*train)(const TrainRequest& request);
   TrainOutcome (*train_detector)(const TrainRequest& request);
-  /// Empty in all but the first of several group.
+  /// Empty in all but the first of several processes.
   std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const evaluation::Request& request);
 };
 

@@ -102,7 +102,7 @@ TEST_F(Learning, DoesClearlyLessThanTheDenseNetwork) {
 
 TEST_F(Learning, PondersMoreOverTheObjects) {
   const ModelFile file(*directory_ / "run/last.safetensors");
-  const auto runner = make_torch_runner(file, "cpu", 1);
+  const auto session = load_with_torch(image_network_of(file), {})->session(1);
   const auto dataset = data::open_dataset("synthetic:size=96,val=200", "val");
   const Size size{96, 96};
   InsideAndOutside own, another;
@@ -110,7 +110,7 @@ TEST_F(Learning, PondersMoreOverTheObjects) {
   for (int64_t i = 0; i < dataset->size(); ++i) {
     const data::Item item = dataset->load(i);
     const auto input = network_input(item.image, io::whole(item.image), size, file.spec().input);
-    const Map map = ponder_cost_map(runner->run(input, 1, size).front());
+    const Map map = ponder_cost_map(session->run(input, 1, size).front());
     own.add(map, item.boxes.front());
     another.add(map, other_box);
     other_box = item.boxes.front();

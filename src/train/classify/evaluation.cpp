@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Adds the values of all group.
+/// Adds the values of all processes.
 void add_up(ProcessGroup& group, std::vector<double>& values) {
   if (group.alone()) return;
   torch::Tensor sums = torch::tensor(values, torch::kFloat64);

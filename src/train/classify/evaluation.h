@@ -1,4 +1,4 @@
-// Evaluation with LibTorch, on any device and shared by several group.
+// Evaluation with LibTorch, on any device and shared by several processes.
 #pragma once
 
 #include "evaluation/evaluate.h"
@@ -50,7 +50,7 @@ struct EvaluateOptions {
 EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
                      const EvaluateOptions& options);
 
-/// Answers `sact eval`; empty in all but the first of several group.
+/// Answers `sact eval`; empty in all but the first of several processes.
 std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
                                           const evaluation::Request& request);
 

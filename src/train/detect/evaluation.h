@@ -1,4 +1,4 @@
-// A detector over a set of annotated pictures, shared by several group.
+// A detector over a set of annotated pictures, shared by several processes.
 #pragma once
 
 #include <vector>

@@ -63,7 +63,7 @@ class RunState {
   bool stop_ = false, save_ = false;
 };
 
-/// The spec of a run, the same in all group. The first one has a checkpoint, which holds it (so
+/// The spec of a run, the same in all processes. The first one has a checkpoint, which holds it (so
 /// that a run that goes on no longer needs the model that it started from), or makes it anew; the
 /// others pass null and wait. sact::Error when the checkpoint's classes are not those of `data`.
 ModelSpec agreed_spec(ProcessGroup& group, const Checkpoint* checkpoint,

@@ -69,7 +69,7 @@ class ProcessGroup {
 
   // Tensors may lie on any device: they are moved to where they can be exchanged, and back.
 
-  /// Replaces the values by their sums, or by the largest, over all group.
+  /// Replaces the values by their sums, or by the largest, over all processes.
   void sum(torch::Tensor& tensor);
   void maximum(torch::Tensor& tensor);
 
