@@ -52,6 +52,7 @@ class Image {
 
  private:
   friend class Model;
+  friend class Session;
   explicit Image(std::shared_ptr<const io::Image> pixels);
   std::shared_ptr<const io::Image> pixels_;
 };

@@ -1,33 +1,43 @@
 #include <new>
 #include <utility>
 
-#include "api/kernel_choice.h"
 #include "api/state.h"
 #include "base/error.h"
+#include "engine/backends.h"
 #include "model/flops.h"
 #include "model/model_file.h"
 #include "model/preprocess.h"
 
 namespace sact {
-namespace {
+namespace api {
 
-View chosen_view(const io::Image& image, const InputSpec& input, const InputOptions& options) {
-  const int side = options.size == 0 ? input.size : options.size;
-  return options.whole ? whole_view(image, side) : central_view(image, input, {side, side});
+const BackendRegistry& backends() {
+  static const BackendRegistry all = [] {
+    BackendRegistry registry;
+    engine::add_backends(registry);
+    return registry;
+  }();
+  return all;
 }
 
-}  // namespace
+View view_of(const ModelSpec& spec, const io::Image& image, const InputOptions& options) {
+  const Framing framing = options.whole ? Framing::kKeepAspect : Framing::kCentralCrop;
+  return sact::view_of(image, spec.input, {framing, {options.size, options.size}});
+}
+
+}  // namespace api
 
 Model::Model(std::shared_ptr<const api::ModelState> state) : state_(std::move(state)) {}
 
 Model Model::load(const std::string& path, const ModelOptions& options) {
-  const kernels::Table& table = api::kernel_table(options.isa);
+  const Backend& backend = api::backends().choose({.precision = options.precision});
   try {
     const ModelFile file(path);
     expect_classifier(file);
-    return Model(std::make_shared<api::ModelState>(api::ModelState{
-        std::make_shared<ModelSpec>(file.spec()),
-        std::make_shared<engine::Plan>(file, table, options.precision), file.remarks()}));
+    const LoadOptions load{.precision = options.precision, .isa = options.isa};
+    return Model(std::make_shared<api::ModelState>(
+        api::ModelState{std::make_shared<ModelSpec>(file.spec()),
+                        backend.load(image_network_of(file), load), file.remarks()}));
   } catch (const std::bad_alloc&) {
     fail("{}: there is not enough memory to load this model", printable(path));
   }
@@ -75,7 +85,7 @@ const std::vector<std::string>& Model::remarks() const {
 
 NetworkInput Model::prepare(const Image& image, const InputOptions& options) const {
   const InputSpec& input = state_->spec->input;
-  const View view = chosen_view(*image.pixels_, input, options);
+  const View view = api::view_of(*state_->spec, *image.pixels_, options);
   try {
     return {view.size.height, view.size.width,
             network_input(*image.pixels_, view.crop, view.size, input)};

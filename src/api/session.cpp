@@ -30,31 +30,25 @@ int checked_batch(int batch) {
 SessionState::SessionState(std::shared_ptr<const ModelState> model, const SessionOptions& options)
     : model_(std::move(model)),
       batch_(checked_batch(options.batch)),
-      session_(model_->plan, checked_threads(options.threads)) {}
+      session_(model_->network->session(checked_threads(options.threads))) {}
 
-void SessionState::run(std::span<const float> planes, Size size, std::vector<Result>& results) {
-  const size_t each = size_t(3 * size.positions());
-  while (!planes.empty()) {
-    const size_t values = std::min(planes.size(), size_t(batch_) * each);
-    const int count = int(values / each);
-    const std::span<const float> part = planes.first(values);
+void SessionState::run(const InputView& images, std::vector<Result>& results) {
+  for (int first = 0; first < images.count; first += batch_) {
+    const InputView part = images.part(first, std::min(batch_, images.count - first));
     try {
-      session_.expect_memory(count, size);  // a copy of the input is among it
-      run_together({part.begin(), part.end()}, count, size, results);
+      run_together(part, results);
     } catch (const std::bad_alloc&) {
       fail("there is not enough memory for {} of {}x{}; use smaller ones or fewer at a time",
-           counted(count, "image"), size.height, size.width);
+           counted(part.count, "image"), images.size.height, images.size.width);
     }
-    planes = planes.subspan(values);
   }
 }
 
-void SessionState::run_together(std::vector<float> planes, int count, Size size,
-                                std::vector<Result>& results) {
-  for (ImageResult& image : session_.run(planes, count, size)) {
+void SessionState::run_together(const InputView& images, std::vector<Result>& results) {
+  for (ImageResult& image : session_->run(images)) {
     check_finite(image, fmt::format("image {}", results.size()));
-    results.push_back(
-        Result(std::make_shared<ResultState>(ResultState{model_->spec, size, std::move(image)})));
+    results.push_back(Result(
+        std::make_shared<ResultState>(ResultState{model_->spec, images.size, std::move(image)})));
   }
 }
 
@@ -67,6 +61,16 @@ api::SessionState& present(const std::unique_ptr<api::SessionState>& state) {
   return *state;
 }
 
+void append(const io::Image& image, const View& view, const InputSpec& input,
+            std::vector<float>& pixels) {
+  try {
+    append_network_pixels(image, view, input, pixels);
+  } catch (const std::bad_alloc&) {
+    fail("there is not enough memory for an input of {}x{}; use a smaller size", view.size.height,
+         view.size.width);
+  }
+}
+
 }  // namespace
 
 Session::Session(const Model& model, const SessionOptions& options)
@@ -77,27 +81,27 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 Result Session::run(const Image& image, const InputOptions& options) {
-  return run(model_.prepare(image, options));
+  return run(std::vector<Image>{image}, options).front();
 }
 
 std::vector<Result> Session::run(const std::vector<Image>& images, const InputOptions& options) {
   api::SessionState& state = present(state_);
+  const ModelSpec& spec = *model_.state_->spec;
   std::vector<Result> results;
-  NetworkInput together;  // of images that follow each other and have one size
-  size_t waiting = 0;
+  std::vector<float> pixels;  // of images that follow each other and have one size
+  Size size;
+  int waiting = 0;
   const auto run_waiting = [&] {
-    state.run(together.planes, {together.height, together.width}, results);
+    if (waiting > 0) state.run(pixels_view(pixels, waiting, size), results);
+    pixels.clear();
     waiting = 0;
   };
   for (const Image& image : images) {
-    NetworkInput input = model_.prepare(image, options);
-    const bool alike = input.height == together.height && input.width == together.width;
-    if (!alike || waiting == size_t(state.batch())) run_waiting();
-    if (waiting++ == 0) {
-      together = std::move(input);
-    } else {
-      together.planes.insert(together.planes.end(), input.planes.begin(), input.planes.end());
-    }
+    const View view = api::view_of(spec, *image.pixels_, options);
+    if (view.size != size || waiting == state.batch()) run_waiting();
+    size = view.size;
+    append(*image.pixels_, view, spec.input, pixels);
+    ++waiting;
   }
   run_waiting();
   return results;
@@ -122,7 +126,7 @@ std::vector<Result> Session::run_tensor(const float* planes, int count, int heig
   const std::span<const float> all(planes, size_t(count) * size_t(3 * size.positions()));
   if (!all_finite(all)) fail("the input has values that are not finite");
   std::vector<Result> results;
-  present(state_).run(all, size, results);
+  present(state_).run(planes_view(all, count, size), results);
   return results;
 }
 

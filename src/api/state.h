@@ -2,22 +2,28 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "engine/cpu/session.h"
+#include "backend/registry.h"
+#include "model/preprocess.h"
 #include "model/result.h"
 #include "model/spec.h"
 #include "sact/sact.h"
 
 namespace sact::api {
 
+/// The back ends of the library.
+const BackendRegistry& backends();
+
 struct ModelState {
   std::shared_ptr<const ModelSpec> spec;  // shared with results, which do not keep the weights
-  std::shared_ptr<const engine::Plan> plan;
+  std::shared_ptr<const LoadedNetwork> network;
   std::vector<std::string> remarks;
 };
+
+/// What a network sees of a picture.
+View view_of(const ModelSpec& spec, const io::Image& image, const InputOptions& options);
 
 struct ResultState {
   std::shared_ptr<const ModelSpec> spec;
@@ -30,15 +36,15 @@ class SessionState {
   SessionState(std::shared_ptr<const ModelState> model, const SessionOptions& options);
 
   int batch() const { return batch_; }
-  /// Runs all images of one size, `batch()` at a time, and appends what they give.
-  void run(std::span<const float> planes, Size size, std::vector<Result>& results);
+  /// Runs all images, `batch()` at a time, and appends what they give.
+  void run(const InputView& images, std::vector<Result>& results);
 
  private:
-  void run_together(std::vector<float> planes, int count, Size size, std::vector<Result>& results);
+  void run_together(const InputView& images, std::vector<Result>& results);
 
   std::shared_ptr<const ModelState> model_;
   int batch_;
-  engine::Session session_;
+  std::unique_ptr<NetworkSession> session_;
 };
 
 }  // namespace sact::api

@@ -1,11 +1,11 @@
 // sact baseline: the plain network that does about the work of an adaptive one, to train beside it.
 #include <memory>
 
+#include "app/outputs.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/evaluation.h"
-#include "cli/outputs.h"
+#include "cli/compute_options.h"
 #include "model/baseline.h"
 #include "model/flops.h"
 
@@ -38,7 +38,7 @@ EvalResult result_of(const BaselineOptions& options, const ModelFile& adaptive,
 
 int run(const BaselineOptions& options) {
   const evaluation::Request& request = options.evaluation.request;
-  protect_inputs(
+  app::protect_inputs(
       {options.adaptive, options.plain, options.result, request.data, request.class_names},
       {{"--out", options.out}});
   check_writable(options.out);

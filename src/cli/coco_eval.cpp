@@ -2,8 +2,8 @@
 #include <chrono>
 #include <memory>
 
+#include "app/coco_report.h"
 #include "base/text.h"
-#include "cli/coco_report.h"
 #include "cli/command.h"
 
 namespace sact::cli {
@@ -30,7 +30,7 @@ int run(const CocoEvalOptions& options) {
     print_json(json);
     return 0;
   }
-  print(evaluation_text(evaluation));
+  print(app::evaluation_text(evaluation));
   print(fmt::format("{} in {}, evaluated in {}",
                     counted(int64_t(results.entries.size()), "detection"),
                     counted(int64_t(truth.images.size()), "image"), format_duration(took.count())));

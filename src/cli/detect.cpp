@@ -3,25 +3,27 @@
 #include <memory>
 #include <optional>
 
-#include "api/kernel_choice.h"
+#include "app/backends.h"
+#include "app/coco_report.h"
+#include "app/image_loop.h"
+#include "app/outputs.h"
+#include "app/picture_folder.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
-#include "base/threads.h"
-#include "cli/backend.h"
-#include "cli/coco_report.h"
-#include "cli/command.h"
-#include "cli/detect_report.h"
-#include "cli/image_loop.h"
+#include "cli/compute_options.h"
+#include "cli/image_options.h"
 #include "cli/image_report.h"
-#include "cli/inputs.h"
-#include "cli/outputs.h"
-#include "cli/picture_folder.h"
+#include "cli/interrupt.h"
+#include "cli/result_tables.h"
 #include "detect/detection_set.h"
 
 namespace sact::cli {
 namespace {
+
+using app::DetectedFile;
+using app::Input;
 
 struct DetectOptions {
   CommonOptions common;
@@ -31,7 +33,7 @@ struct DetectOptions {
   int most = 100;
   bool no_pictures = false, eval = false, jsonl = false;
   io::ReadOptions reading;
-  Shard shard;
+  app::Shard shard;
 };
 
 /// What is summed up over the images.
@@ -41,7 +43,7 @@ struct Totals {
   double flops = 0, dense_flops = 0;
   std::vector<std::pair<std::string, double>> ms;  // of the stages, of all images
   bool interrupted = false;
-  Skipped skipped;
+  app::Skipped skipped;
 };
 
 /// What goes with every image.
@@ -50,7 +52,7 @@ struct Job {
   const ModelSpec& spec;
   const detect::CocoIds& ids;
   const detect::CocoInstances& truth;  // of --gt, or empty
-  const PictureFolder* pictures;       // or nullptr
+  const app::PictureFolder* pictures;  // or nullptr
 };
 
 void check_usage(const DetectOptions& options) {
@@ -76,13 +78,13 @@ void add_results(const detect::CocoIds& ids, const DetectedFile& file,
 }
 
 void record(const Job& job, const DetectedFile& file, ImageReport& report, Totals& totals) {
-  report.add([&] { return detection_json(job.spec, job.ids, file); },
+  report.add([&] { return app::detection_json(job.spec, job.ids, file); },
              [&] { return detection_cells(job.spec, file); });
   add_results(job.ids, file, totals.results);
   totals.objects += int64_t(file.result.detections.size());
   totals.flops += double(file.result.extractor.flops);
   totals.dense_flops += double(file.result.dense_flops);
-  const auto times = stage_times(file);
+  const auto times = app::stage_times(file);
   totals.ms.resize(times.size());
   for (size_t i = 0; i < times.size(); ++i) {
     totals.ms[i] = {times[i].first, totals.ms[i].second + times[i].second};
@@ -110,17 +112,17 @@ DetectedFile detect_image(const Job& job, detect::Detector& detector, const Inpu
   watch.lap();
   if (job.pictures) {
     file.picture =
-        job.pictures->write(index, detection_picture(job.spec, file, photo, job.options.draw));
+        job.pictures->write(index, app::detection_picture(job.spec, file, photo, job.options.draw));
     file.picture_ms = watch.lap();
   }
   return file;
 }
 
 std::vector<Input> chosen_inputs(const DetectOptions& options, const detect::CocoInstances& truth,
-                                 Skipped& skipped) {
+                                 app::Skipped& skipped) {
   if (!options.eval) {
-    return inputs_of(options.images, options.no_pictures ? std::string() : options.out,
-                     options.shard, skipped);
+    return app::inputs_of(options.images, options.no_pictures ? std::string() : options.out,
+                          options.shard, skipped);
   }
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.data, ignored)) {
@@ -132,27 +134,20 @@ std::vector<Input> chosen_inputs(const DetectOptions& options, const detect::Coc
     inputs.push_back(
         {std::filesystem::path(options.data) / image.file_name, {}, image.file_name, options.data});
   }
-  number_inputs(inputs);
+  app::number_inputs(inputs);
   return inputs;
 }
 
 void detect_all(const Job& job, const std::vector<Input>& inputs,
-                const std::shared_ptr<const detect::DetectorPlan>& plan, ImageReport& report,
-                Totals& totals) {
-  const int threads = thread_count(job.options.common.threads);
-  const int side = job.spec.detection->shorter_side;
-  const int64_t bytes = detect::Detector(plan, 1).bytes_needed({side, 2 * side});  // few are longer
-  const int workers = images_at_a_time(inputs.size(), threads, bytes);
-  std::vector<std::unique_ptr<detect::Detector>> detectors;
-  for (int i = 0; i < workers; ++i) {
-    detectors.push_back(std::make_unique<detect::Detector>(plan, std::max(1, threads / workers)));
-  }
-  totals.interrupted = !run_images(
-      "detecting", inputs, workers,
+                const std::vector<std::unique_ptr<detect::Detector>>& detectors,
+                ImageReport& report, Totals& totals) {
+  catch_interrupts();
+  totals.interrupted = !app::run_images(
+      {"detecting", int(detectors.size()), was_interrupted}, inputs,
       [&](int worker, size_t i) {
         return detect_image(job, *detectors[size_t(worker)], inputs[i], i);
       },
-      [&](size_t i, ImageOutcome<DetectedFile> image) {
+      [&](size_t i, app::ImageOutcome<DetectedFile> image) {
         if (!image.failure.empty()) {
           return report.add_failure(inputs[i].path.string(), image.failure);
         }
@@ -217,27 +212,27 @@ int run(const DetectOptions& options) {
   Totals totals;
   const std::vector<Input> inputs = chosen_inputs(options, truth, totals.skipped);
   warn_of_unknown(ids, options.gt);
-  std::vector<std::filesystem::path> read = files_of(inputs);
+  std::vector<std::filesystem::path> read = app::files_of(inputs);
   read.insert(read.end(), {options.model, options.gt});
-  protect_inputs(read, {{"--results", options.results}});
+  app::protect_inputs(read, {{"--results", options.results}});
   if (!options.results.empty()) check_writable(options.results);
-  std::optional<PictureFolder> pictures;
+  std::optional<app::PictureFolder> pictures;
   if (!options.no_pictures) {
-    pictures.emplace(PictureFolderOptions{options.out,
-                                          ".detections.png",
-                                          options.images,
-                                          {options.model, options.gt},
-                                          {},
-                                          {{"--results", options.results}},
-                                          !options.shard.whole()},
+    pictures.emplace(app::PictureFolderOptions{options.out,
+                                               ".detections.png",
+                                               options.images,
+                                               {options.model, options.gt},
+                                               {},
+                                               {{"--results", options.results}},
+                                               !options.shard.whole()},
                      inputs);
   }
-  const auto plan = std::make_shared<const detect::DetectorPlan>(
-      model, api::kernel_table(), precision_from_name(options.dtype));
+  const auto detectors = app::open_detectors(
+      model, chosen_compute({{}, options.dtype}, options.common), inputs.size());
   ImageReport report({options.common.json, options.jsonl},
-                     detection_table(model.spec(), paths_of(inputs)));
-  detect_all({options, model.spec(), ids, truth, pictures ? &*pictures : nullptr}, inputs, plan,
-             report, totals);
+                     detection_table(model.spec(), app::paths_of(inputs)));
+  detect_all({options, model.spec(), ids, truth, pictures ? &*pictures : nullptr}, inputs,
+             detectors, report, totals);
   if (!options.results.empty()) detect::write_coco_results(options.results, totals.results);
   std::optional<detect::CocoEvaluation> evaluation;
   if (options.eval && !totals.interrupted) {
@@ -256,7 +251,7 @@ int run(const DetectOptions& options) {
   std::vector<std::string> lines = summary_lines(options, report, totals, seconds);
   if (evaluation) {
     json.update(to_json(*evaluation));
-    lines.insert(lines.begin(), evaluation_text(*evaluation));
+    lines.insert(lines.begin(), app::evaluation_text(*evaluation));
   }
   report.finish(std::move(json), lines);
   return job_status(report, totals.interrupted);
@@ -300,11 +295,7 @@ void declare_detect(CLI::App& app, Action& action) {
   command->add_flag("--eval", options->eval,
                     "Run on all images of --gt, which lie in --data, and evaluate the result");
   command->add_option("--data", options->data, "Where the images of --gt lie")->type_name("DIR");
-  command
-      ->add_option("--dtype", options->dtype,
-                   "Type of the operands of products: fp32, or bf16 for speed")
-      ->check(CLI::IsMember({"fp32", "bf16"}))
-      ->capture_default_str();
+  add_dtype_option(*command, options->dtype);
   add_jsonl_option(*command, options->jsonl);
   add_shard_option(*command, options->shard);
   add_max_pixels_option(*command, options->reading);

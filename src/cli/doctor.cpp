@@ -5,11 +5,11 @@
 #include <fstream>
 #include <memory>
 
-#include "api/kernel_choice.h"
+#include "app/torch_plugin.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "cli/command.h"
-#include "cli/torch_plugin.h"
+#include "engine/cpu/kernel_choice.h"
 #include "io/mat.h"
 
 namespace sact::cli {
@@ -95,7 +95,7 @@ Check check_engine() {
   for (const kernels::Table* table : kernels::available_tables()) names.push_back(table->name);
   const std::string available = fmt::format("available: {}", fmt::join(names, ", "));
   try {
-    return {"engine", fmt::format("{} kernels; {}", api::kernel_table().name, available), {}};
+    return {"engine", fmt::format("{} kernels; {}", engine::kernel_table().name, available), {}};
   } catch (const Error& error) {  // SACT_ISA names another
     return {"engine", "no kernels; " + available, error.what()};
   }
@@ -109,7 +109,7 @@ Check check_matlab() {
 }
 
 void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
-  const train::TorchPlugin* plugin = find_torch_plugin();
+  const train::TorchPlugin* plugin = app::find_torch_plugin();
   if (!plugin) {
     checks.push_back({"LibTorch", "not in this build", {}});
     return;

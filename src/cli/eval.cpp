@@ -4,11 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "app/outputs.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/backend.h"
-#include "cli/evaluation.h"
-#include "cli/outputs.h"
+#include "cli/compute_options.h"
 #include "model/flops.h"
 #include "model/result.h"
 #include "report/csv.h"
@@ -134,13 +133,13 @@ std::string accuracy_plots(const std::vector<EvalOutcome>& outcomes) {
 /// Output that cannot be written must not cost the work first.
 void check_outputs(const EvalOptions& options) {
   const evaluation::Request& request = options.evaluation.request;
-  protect_inputs(
+  app::protect_inputs(
       {options.model, request.data, request.class_names},
       {{"--csv", options.csv}, {"--plot", options.plot}, {"--predictions", options.predictions}});
   for (const std::string& file : {options.csv, options.plot}) {
     if (!file.empty()) check_writable(file);
   }
-  if (!options.predictions.empty() && among_several_processes()) {
+  if (!options.predictions.empty() && app::among_several_processes()) {
     fail("--predictions: no process sees all images; start one process without WORLD_SIZE");
   }
 }

@@ -3,11 +3,11 @@
 #include <memory>
 #include <optional>
 
+#include "app/outputs.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/outputs.h"
 #include "data/class_names.h"
 #include "model/model_file.h"
 #include "model/onnx.h"
@@ -101,8 +101,8 @@ int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSp
 
 int run(const ExportOptions& options) {
   if (options.out.empty() && options.onnx.empty()) throw CLI::RequiredError("--out or --onnx");
-  protect_inputs({options.model, options.labels_file},
-                 {{"--out", options.out}, {"--onnx", options.onnx}});
+  app::protect_inputs({options.model, options.labels_file},
+                      {{"--out", options.out}, {"--onnx", options.onnx}});
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   const ModelSpec spec = spec_of(options, model);

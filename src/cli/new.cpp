@@ -3,11 +3,11 @@
 #include <memory>
 #include <optional>
 
+#include "app/outputs.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/outputs.h"
 #include "data/class_names.h"
 #include "model/detection.h"
 #include "model/flops.h"
@@ -64,7 +64,7 @@ int run(const NewOptions& options) {
     fail("--halting-bias and --halting-scale must be finite");
   }
   const ModelSpec spec = spec_of(options);
-  protect_inputs({options.labels_file}, {{"--out", options.out}});
+  app::protect_inputs({options.labels_file}, {{"--out", options.out}});
   check_writable(options.out);  // before the work, not after it
   const int64_t parameters = parameter_count(spec);
   if (parameters > kMaxParameters) {

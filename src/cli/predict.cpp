@@ -2,25 +2,29 @@
 #include <memory>
 #include <optional>
 
+#include "app/image_loop.h"
+#include "app/outputs.h"
+#include "app/picture_folder.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "cli/backend.h"
-#include "cli/command.h"
-#include "cli/image_loop.h"
+#include "cli/compute_options.h"
+#include "cli/image_options.h"
 #include "cli/image_report.h"
-#include "cli/inputs.h"
-#include "cli/outputs.h"
-#include "cli/picture_folder.h"
-#include "cli/predict_report.h"
+#include "cli/interrupt.h"
+#include "cli/result_tables.h"
+#include "model/detection.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
 
 namespace sact::cli {
 namespace {
+
+using app::Input;
+using app::Prediction;
 
 struct PredictOptions {
   CommonOptions common;
@@ -30,7 +34,7 @@ struct PredictOptions {
   int top = 5, batch = 8;
   bool whole = false, no_pictures = false, jsonl = false;
   io::ReadOptions reading;
-  Shard shard;
+  app::Shard shard;
 };
 
 /// What is summed up over the images.
@@ -38,31 +42,29 @@ struct Totals {
   std::vector<Prediction> predictions;  // kept only for --raw
   double flops = 0, dense_flops = 0;
   std::string overview;  // where it was written
-  Skipped skipped;
+  app::Skipped skipped;
   bool interrupted = false;
 };
 
 constexpr size_t kOverviewImages = 64;
 
 /// Parts of a job share a folder, and each has an overview of its own.
-std::string overview_name(const Shard& shard) {
+std::string overview_name(const app::Shard& shard) {
   return shard.whole() ? "overview.png"
                        : fmt::format("overview-{}-of-{}.png", shard.number, shard.count);
 }
 
-Size chosen_size(const PredictOptions& options, const ModelSpec& spec) {
-  return options.size.empty() ? Size{spec.input.size, spec.input.size} : parse_size(options.size);
-}
-
 /// What the network shall see of an image, as the options say.
-View chosen_view(const PredictOptions& options, const ModelSpec& spec, const io::Image& image) {
-  const Size size = chosen_size(options, spec);
-  return options.whole ? whole_view(image, size.height) : central_view(image, spec.input, size);
+ViewOptions chosen_view(const PredictOptions& options) {
+  ViewOptions view;
+  if (options.whole) view.framing = Framing::kKeepAspect;
+  if (!options.size.empty()) view.size = parse_size(options.size);
+  return view;
 }
 
 void record(const PredictOptions& options, const ModelSpec& spec, Prediction prediction,
             ImageReport& report, Totals& totals) {
-  report.add([&] { return prediction_json(spec, prediction); },
+  report.add([&] { return app::prediction_json(spec, prediction); },
              [&] { return prediction_cells(spec, prediction); });
   totals.flops += double(prediction.result.flops);
   totals.dense_flops += double(dense_flops(spec, prediction.size));
@@ -75,7 +77,7 @@ std::optional<Size> input_size(const PredictOptions& options, const ModelSpec& s
                                const Input& input) {
   if (!input.error.empty()) return std::nullopt;
   try {
-    return chosen_view(options, spec, read_input(input, options.reading)).size;
+    return view_of(read_input(input, options.reading), spec.input, chosen_view(options)).size;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -112,69 +114,60 @@ struct PredictedImage {
 };
 
 /// Everything about one image, on one thread: reading, network, picture.
-PredictedImage predict_image(const PredictOptions& options, const ModelSpec& spec, Runner& runner,
-                             const Input& input, size_t index, const PictureFolder* pictures) {
-  PredictedImage done;
-  Prediction& prediction = done.prediction;
-  prediction.path = input.path.string();
+PredictedImage predict_image(const PredictOptions& options, const ModelSpec& spec,
+                             NetworkSession& session, const Input& input, size_t index,
+                             const app::PictureFolder* pictures) {
   Stopwatch watch;
   const io::Image image = read_input(input, options.reading);
-  prediction.ms.load = watch.lap();
-
-  const View view = chosen_view(options, spec, image);
-  prediction.size = view.size;
-  runner.expect_memory(1, view.size);
-  const std::vector<float> planes = network_input(image, view.crop, view.size, spec.input);
-  prediction.ms.preprocess = watch.lap();
-
-  prediction.result = std::move(runner.run(planes, 1, prediction.size).front());
-  prediction.ms.network = watch.lap();
-
-  check_finite(prediction.result, prediction.path);
-  prediction.top = top_classes(prediction.result.logits, options.top);
+  const double load = watch.lap();
+  PredictedImage done;
+  Prediction& prediction = done.prediction;
+  prediction =
+      app::classify(session, spec, image, input.path.string(), {chosen_view(options), options.top});
+  prediction.ms.load = load;
+  watch.lap();
   if (pictures) {
-    const io::Image photo = io::cut(image, view.crop);
-    prediction.map = pictures->write(index, prediction_picture(spec, prediction, photo));
-    if (index < kOverviewImages) done.cell = overview_cell(spec, prediction, photo);
+    const io::Image photo = io::cut(image, prediction.crop);
+    prediction.map = pictures->write(index, app::prediction_picture(spec, prediction, photo));
+    if (index < kOverviewImages) done.cell = app::overview_cell(spec, prediction, photo);
   }
-  prediction.ms.postprocess = watch.lap();
+  prediction.ms.postprocess += watch.lap();
   return done;
 }
 
-ImageReport predict_images(const PredictOptions& options, const ModelFile& model, Backend backend,
-                           Totals& totals) {
+ImageReport predict_images(const PredictOptions& options, const ModelFile& model,
+                           const app::Compute& compute, Totals& totals) {
   const ModelSpec& spec = model.spec();
   const std::vector<Input> inputs =
-      inputs_of(options.images, options.no_pictures ? std::string() : options.out, options.shard,
-                totals.skipped);
-  protect_inputs(files_of(inputs), {{"--raw", options.raw}});
+      app::inputs_of(options.images, options.no_pictures ? std::string() : options.out,
+                     options.shard, totals.skipped);
+  app::protect_inputs(app::files_of(inputs), {{"--raw", options.raw}});
   check_raw_sizes(options, spec, inputs);
-  std::optional<PictureFolder> pictures;
+  std::optional<app::PictureFolder> pictures;
   if (!options.no_pictures) {
-    pictures.emplace(PictureFolderOptions{options.out,
-                                          ".ponder.png",
-                                          options.images,
-                                          {options.model},
-                                          {overview_name(options.shard)},
-                                          {{"--raw", options.raw}},
-                                          !options.shard.whole()},
+    pictures.emplace(app::PictureFolderOptions{options.out,
+                                               ".ponder.png",
+                                               options.images,
+                                               {options.model},
+                                               {overview_name(options.shard)},
+                                               {{"--raw", options.raw}},
+                                               !options.shard.whole()},
                      inputs);
   }
-  Size size = chosen_size(options, spec);
+  Size size = options.size.empty() ? own_size(spec) : parse_size(options.size);
   if (options.whole) size.width *= 2;  // few are longer
-  const std::vector<std::shared_ptr<Runner>> runners =
-      make_runners(model, options.common, backend, precision_from_name(options.backend.dtype),
-                   inputs.size(), size);
+  const auto sessions = app::open_sessions(model, compute, inputs.size(), size);
   ImageReport report({options.common.json, options.jsonl},
-                     prediction_table(spec, paths_of(inputs)));
+                     prediction_table(spec, app::paths_of(inputs)));
   report::PonderSheet overview;
-  totals.interrupted = !run_images(
-      "predicting", inputs, int(runners.size()),
+  catch_interrupts();
+  totals.interrupted = !app::run_images(
+      {"predicting", int(sessions.size()), was_interrupted}, inputs,
       [&](int worker, size_t i) {
-        return predict_image(options, spec, *runners[size_t(worker)], inputs[i], i,
+        return predict_image(options, spec, *sessions[size_t(worker)], inputs[i], i,
                              pictures ? &*pictures : nullptr);
       },
-      [&](size_t i, ImageOutcome<PredictedImage> image) {
+      [&](size_t i, app::ImageOutcome<PredictedImage> image) {
         if (!image.failure.empty()) {
           return report.add_failure(inputs[i].path.string(), image.failure);
         }
@@ -184,18 +177,17 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
   if (overview.size() > 0) {
     const std::filesystem::path path =
         std::filesystem::path(options.out) / overview_name(options.shard);
-    io::write_image(path, draw_overview(overview), Durability::kUnsynced);
+    io::write_image(path, app::draw_overview(overview), Durability::kUnsynced);
     totals.overview = path.string();
   }
   return report;
 }
 
 /// Runs on a ready tensor `image` [N, 3, H, W].
-ImageReport predict_tensor(const PredictOptions& options, const ModelFile& model, Backend backend,
-                           Totals& totals) {
+ImageReport predict_tensor(const PredictOptions& options, const ModelFile& model,
+                           const app::Compute& compute, Totals& totals) {
   const ModelSpec& spec = model.spec();
-  const std::unique_ptr<Runner> runner =
-      make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
+  const std::unique_ptr<NetworkSession> session = app::open_session(model, compute);
   Stopwatch watch;
   const io::SafetensorsFile file(options.tensor);
   const io::TensorView* view = file.find("image");
@@ -221,26 +213,17 @@ ImageReport predict_tensor(const PredictOptions& options, const ModelFile& model
   ImageReport report({options.common.json, options.jsonl},
                      prediction_table(spec, {name_of(count - 1)}));
   catch_interrupts();
-  const size_t image_values = size_t(3 * size.positions());
-  for (int64_t first = 0; first < count; first += options.batch) {
+  const InputView images = planes_view(planes, int(count), size);
+  for (int first = 0; first < images.count; first += options.batch) {
     if (was_interrupted()) {
       totals.interrupted = true;
       break;
     }
-    const int now = int(std::min<int64_t>(options.batch, count - first));
-    const auto begin = planes.begin() + long(size_t(first) * image_values);
-    const std::vector<float> part(begin, begin + long(size_t(now) * image_values));
-    watch.lap();
-    std::vector<ImageResult> results = runner->run(part, now, size);
-    const double network = watch.lap() / now;
-    for (int i = 0; i < now; ++i) {
-      Prediction prediction;
-      prediction.path = name_of(first + i);
-      prediction.size = size;
-      prediction.result = std::move(results[size_t(i)]);
-      check_finite(prediction.result, prediction.path);
-      prediction.top = top_classes(prediction.result.logits, options.top);
-      prediction.ms = {load, 0, network, watch.lap()};
+    const InputView part = images.part(first, std::min(options.batch, images.count - first));
+    std::vector<std::string> names;
+    for (int i = 0; i < part.count; ++i) names.push_back(name_of(first + i));
+    for (Prediction& prediction : app::classify(*session, part, names, options.top)) {
+      prediction.ms.load = load;
       record(options, spec, std::move(prediction), report, totals);
     }
   }
@@ -276,16 +259,16 @@ int run(const PredictOptions& options) {
       fail("--whole keeps the aspect ratio: give --size one number, the shorter side");
     }
   }
-  const Backend backend = chosen_backend(options.backend, options.common);
+  const app::Compute compute = chosen_compute(options.backend, options.common);
   const ModelFile model(options.model);
   expect_classifier(model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
-  protect_inputs({options.model, options.tensor}, {{"--raw", options.raw}});
+  app::protect_inputs({options.model, options.tensor}, {{"--raw", options.raw}});
   if (!options.raw.empty()) check_writable(options.raw);
   Totals totals;
-  ImageReport report = options.tensor.empty() ? predict_images(options, model, backend, totals)
-                                              : predict_tensor(options, model, backend, totals);
-  if (!options.raw.empty()) write_raw(options.raw, model.spec(), totals.predictions);
+  ImageReport report = options.tensor.empty() ? predict_images(options, model, compute, totals)
+                                              : predict_tensor(options, model, compute, totals);
+  if (!options.raw.empty()) app::write_raw(options.raw, model.spec(), totals.predictions);
   const double seconds = watch.lap() / 1000;
   report.finish({{"model", options.model},
                  {"interrupted", totals.interrupted},

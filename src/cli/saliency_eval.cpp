@@ -1,21 +1,22 @@
 // sact saliency eval and center: how well maps tell where people look, over a data set.
 #include <memory>
 
+#include "app/outputs.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
-#include "cli/backend.h"
+#include "cli/compute_options.h"
 #include "cli/interrupt.h"
-#include "cli/outputs.h"
 #include "cli/saliency_options.h"
-#include "cli/saliency_report.h"
 #include "model/preprocess.h"
 #include "saliency/evaluate.h"
 
 namespace sact::cli {
 namespace {
 
+using app::Center;
+using app::SaliencyResult;
 using saliency::Fixations;
 using saliency::PonderMaps;
 using saliency::PostProcess;
@@ -23,7 +24,7 @@ using saliency::PostProcess;
 /// What `center` and `eval` share: which images, and how they are scored.
 struct ScoringOptions {
   CommonOptions common;
-  CenterOptions center;
+  app::CenterOptions center;
   std::string data, fixations, variable = "fixLocs", part, csv, per_image;
   saliency::ScoreOptions score;
 };
@@ -44,8 +45,8 @@ saliency::Work interruptible_work(const CommonOptions& common) {
 
 /// Output that cannot be written must not cost the work first.
 void check_outputs(const ScoringOptions& options, const std::string& model = {}) {
-  protect_inputs({model, options.data, options.fixations, options.center.file},
-                 {{"--csv", options.csv}, {"--per-image", options.per_image}});
+  app::protect_inputs({model, options.data, options.fixations, options.center.file},
+                      {{"--csv", options.csv}, {"--per-image", options.per_image}});
   for (const std::string& file : {options.csv, options.per_image}) {
     if (!file.empty()) check_writable(file);
   }
@@ -53,15 +54,15 @@ void check_outputs(const ScoringOptions& options, const std::string& model = {})
 
 void write_outputs(const ScoringOptions& options, const SaliencyResult& result) {
   if (!options.csv.empty()) {
-    write_file_atomically(options.csv, report::to_csv(saliency_numbers(result)));
+    write_file_atomically(options.csv, report::to_csv(app::saliency_numbers(result)));
   }
   if (!options.per_image.empty()) {
-    write_file_atomically(options.per_image, report::to_csv(image_numbers(result)));
+    write_file_atomically(options.per_image, report::to_csv(app::image_numbers(result)));
   }
 }
 
 void print_table(const ScoringOptions& options, const SaliencyResult& result) {
-  std::string text = report::to_text(saliency_table(result));
+  std::string text = report::to_text(app::saliency_table(result));
   text.pop_back();
   print(text);
   for (const std::string& file : {options.csv, options.per_image}) {
@@ -98,7 +99,7 @@ int run_center(const ScoringOptions& options) {
   write_outputs(options, result);
   const double seconds = watch.lap() / 1000;
   if (options.common.json) {
-    io::Json json = saliency_json(result);
+    io::Json json = app::saliency_json(result);
     json["seconds"] = seconds;
     print_json(json);
     return 0;
@@ -204,7 +205,7 @@ void print_settings(const Found& found) {
 int run_eval(const EvalOptions& options) {
   Stopwatch watch;
   const ScoringOptions& scoring = options.scoring;
-  const Backend backend = chosen_backend(options.backend, scoring.common);
+  const app::Compute compute = chosen_compute(options.backend, scoring.common);
   check_outputs(scoring, options.model);
   const Center center(scoring.center);
   const ModelFile model(options.model);
@@ -213,15 +214,14 @@ int run_eval(const EvalOptions& options) {
   const Size size =
       options.size.empty() ? saliency::usual_size(model.spec()) : parse_size(options.size);
   const saliency::Work work = interruptible_work(scoring.common);
-  const std::unique_ptr<Runner> runner =
-      make_runner(model, scoring.common, backend, precision_from_name(options.backend.dtype));
-  runner->expect_memory(1, size);
+  const std::unique_ptr<NetworkSession> session = app::open_session(model, compute);
+  session->expect_memory(1, size);
 
   // Every file is looked at before the network runs, so that a bad one is found at once.
   const auto settings = saliency::grid(options.blurs, options.weights);
   const saliency::Split split = needed_images(scoring, settings.size() > 1);
   const auto fixations = saliency::load_fixations(split.items, scoring.variable, work);
-  const PonderMaps ponder = saliency::ponder_maps(*runner, model.spec(), split.items, size, work);
+  const PonderMaps ponder = saliency::ponder_maps(*session, model.spec(), split.items, size, work);
   const Map small_center = center.at({ponder.maps.front().height, ponder.maps.front().width});
   const Found found = find_settings(split, fixations, ponder.maps, small_center, settings, work);
   warn_about_search(options, found);
@@ -230,7 +230,7 @@ int run_eval(const EvalOptions& options) {
   write_outputs(scoring, result);
   const double share = ponder.flops / ponder.dense_flops, seconds = watch.lap() / 1000;
   if (scoring.common.json) {
-    io::Json json = saliency_json(result);
+    io::Json json = app::saliency_json(result);
     json["model"] = model.name();
     json["height"] = size.height;
     json["width"] = size.width;

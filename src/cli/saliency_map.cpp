@@ -1,19 +1,16 @@
 // sact saliency map: saliency maps of images, as pictures.
 #include <memory>
 
+#include "app/image_loop.h"
+#include "app/picture_folder.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
-#include "cli/backend.h"
-#include "cli/image_loop.h"
-#include "cli/picture_folder.h"
+#include "cli/compute_options.h"
+#include "cli/image_options.h"
 #include "cli/saliency_options.h"
-#include "cli/saliency_report.h"
-#include "model/detection.h"
-#include "model/flops.h"
-#include "model/preprocess.h"
 #include "saliency/dataset.h"
 #include "saliency/evaluate.h"
 
@@ -21,15 +18,16 @@ namespace sact::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using app::Input;
 
 struct MapOptions {
   CommonOptions common;
-  CenterOptions center;
+  app::CenterOptions center;
   saliency::PostProcess settings = {3, 1};  // found on CAT2000 with our Gaussian, docs/saliency.md
   std::string model, fixations, variable = "fixLocs", out = "saliency-maps";
   BackendOptions backend;
   std::vector<std::string> images;
-  Shard shard;
+  app::Shard shard;
   io::ReadOptions reading;
   int side = 0;  // 0: the usual one
   double temperature = 0.2, density_sigma = 0;
@@ -68,18 +66,18 @@ std::vector<Job> jobs_of(const MapOptions& options, const std::vector<Input>& in
   return jobs;
 }
 
-PictureFolder picture_folder(const MapOptions& options, const std::vector<Input>& inputs,
-                             const std::vector<Job>& jobs) {
+app::PictureFolder picture_folder(const MapOptions& options, const std::vector<Input>& inputs,
+                                  const std::vector<Job>& jobs) {
   std::vector<fs::path> read = {options.model, options.center.file};
   for (const Job& job : jobs) read.push_back(job.item.fixations);
-  return PictureFolder({options.out,
-                        ".saliency.png",
-                        options.images,
-                        std::move(read),
-                        {},
-                        {},
-                        !options.shard.whole()},
-                       inputs);
+  return app::PictureFolder({options.out,
+                             ".saliency.png",
+                             options.images,
+                             std::move(read),
+                             {},
+                             {},
+                             !options.shard.whole()},
+                            inputs);
 }
 
 /// Where people looked; empty where that is not shown.
@@ -94,7 +92,7 @@ Map human_density(const MapOptions& options, const saliency::Item& item) {
 /// What runs, and on what.
 struct Network {
   const ModelSpec& spec;
-  Runner& runner;
+  NetworkSession& session;
   const int side;  // the shorter one of what it sees
 };
 
@@ -106,48 +104,23 @@ struct Outcome {
   int failed = 0;
 };
 
-/// The ponder cost map of a photograph, and the FLOPs that it took.
-struct PonderMap {
-  Map map;
-  int64_t flops = 0, dense_flops = 0;
-};
-
-PonderMap ponder_map(const Network& network, const io::Image& photo, const View& view,
-                     const Job& job) {
-  network.runner.expect_memory(1, view.size);
-  const ImageResult result =
-      network.runner
-          .run(network_input(photo, view.crop, view.size, network.spec.input), 1, view.size)
-          .front();
-  check_finite(result, job.item.image.string());
-  return {ponder_cost_map(result), result.flops,
-          dense_flops(image_network(network.spec), view.size)};
-}
-
 /// Writes the picture of one image.
-void draw_map(const MapOptions& options, const Center& center, const Network& network,
-              const Job& job, const PictureFolder& pictures, size_t index, Outcome& outcome) {
-  SaliencyPicture picture;
+void draw_map(const MapOptions& options, const app::Center& center, const Network& network,
+              const Job& job, const app::PictureFolder& pictures, size_t index, Outcome& outcome) {
+  app::SaliencyPicture picture;
   picture.photo = read_input(job.input, options.reading);
   picture.name = job.item.image.filename().string();
   picture.people = human_density(options, job.item);
   picture.settings = options.settings;
-  const View view = whole_view(picture.photo, network.side);
-  const PonderMap ponder = ponder_map(network, picture.photo, view, job);
-  const Map small_center = center.at({ponder.map.height, ponder.map.width});
-  const auto shown = [&](double center_weight) {
-    const Map map =
-        saliency::saliency_map(ponder.map, small_center, {options.settings.blur, center_weight});
-    return saliency::softmax(saliency::normalized(map), options.temperature);
-  };
-  picture.ponder = shown(0);
-  if (options.settings.center_weight > 0) picture.combined = shown(options.settings.center_weight);
-  const std::string map = pictures.write(index, draw_saliency_picture(picture));
+  const app::PonderMap ponder = app::ponder_map(network.session, network.spec, picture.photo,
+                                                network.side, job.item.image.string());
+  app::add_maps(ponder.map, center, options.temperature, picture);
+  const std::string map = pictures.write(index, app::draw_saliency_picture(picture));
   outcome.images.push_back({{"path", job.item.image.string()},
                             {"height", picture.photo.height},
                             {"width", picture.photo.width},
-                            {"scaled_height", view.size.height},
-                            {"scaled_width", view.size.width},
+                            {"scaled_height", ponder.size.height},
+                            {"scaled_width", ponder.size.width},
                             {"flops", ponder.flops},
                             {"dense_flops", ponder.dense_flops},
                             {"map", map}});
@@ -170,25 +143,25 @@ void print_summary(const MapOptions& options, const Outcome& outcome, double sec
 
 int run_map(const MapOptions& options) {
   Stopwatch watch;
-  const Backend backend = chosen_backend(options.backend, options.common);
-  const Center center(options.center);
+  const app::Compute compute = chosen_compute(options.backend, options.common);
+  const app::Center center(options.center);
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   saliency::check_halting(model.spec(), options.model);
-  Skipped skipped;
-  const std::vector<Input> inputs = inputs_of(options.images, options.out, options.shard, skipped);
+  app::Skipped skipped;
+  const std::vector<Input> inputs =
+      app::inputs_of(options.images, options.out, options.shard, skipped);
   const std::vector<Job> jobs = jobs_of(options, inputs);
-  const PictureFolder pictures = picture_folder(options, inputs, jobs);
-  const std::unique_ptr<Runner> runner =
-      make_runner(model, options.common, backend, precision_from_name(options.backend.dtype));
+  const app::PictureFolder pictures = picture_folder(options, inputs, jobs);
+  const std::unique_ptr<NetworkSession> session = app::open_session(model, compute);
   const Network network{
-      model.spec(), *runner,
+      model.spec(), *session,
       options.side > 0 ? options.side : saliency::usual_size(model.spec()).height};
   Outcome outcome;
   Progress progress("drawing", int64_t(jobs.size()), "images");
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
-    const std::string failure = failure_of(
+    const std::string failure = app::failure_of(
         job.input, [&] { draw_map(options, center, network, job, pictures, i, outcome); });
     if (!failure.empty()) {
       print_error(failure);

@@ -1,18 +1,8 @@
 #include "cli/saliency_options.h"
 
-#include "io/resize.h"
-
 namespace sact::cli {
 
-Center::Center(const CenterOptions& options) : sigma_(options.sigma) {
-  if (!options.file.empty()) map_ = saliency::read_center(options.file, options.variable);
-}
-
-Map Center::at(Size size) const {
-  return map_ ? io::resized(*map_, size) : saliency::center_gaussian(size, sigma_);
-}
-
-void add_center_options(CLI::App& command, CenterOptions& options) {
+void add_center_options(CLI::App& command, app::CenterOptions& options) {
   CLI::Option* file = command
                           .add_option("--center", options.file,
                                       "Centre map: a .mat file or a picture (default: a Gaussian)")

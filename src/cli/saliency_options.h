@@ -1,12 +1,10 @@
-// What the commands below `sact saliency` share: the centre map and common options.
+// Options that the commands below `sact saliency` share.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "base/size.h"
+#include "app/saliency.h"
 #include "cli/command.h"
-#include "saliency/postprocess.h"
 
 namespace sact::cli {
 
@@ -14,23 +12,7 @@ void declare_saliency_eval(CLI::App& parent, Action& action);
 void declare_saliency_map(CLI::App& parent, Action& action);
 void declare_saliency_center(CLI::App& parent, Action& action);
 
-struct CenterOptions {
-  std::string file, variable = "center";
-  double sigma = saliency::kCenterSigma;
-};
-
-/// The centre map: a file, or a Gaussian of any size.
-class Center {
- public:
-  explicit Center(const CenterOptions& options);
-  Map at(Size size) const;
-
- private:
-  std::optional<Map> map_;
-  double sigma_;
-};
-
-void add_center_options(CLI::App& command, CenterOptions& options);
+void add_center_options(CLI::App& command, app::CenterOptions& options);
 void add_density_option(CLI::App& command, double& sigma);
 void add_variable_option(CLI::App& command, std::string& variable);
 

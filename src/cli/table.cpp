@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/outputs.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/evaluation.h"
-#include "cli/outputs.h"
+#include "cli/compute_options.h"
 #include "results/plots.h"
 #include "results/table.h"
 
@@ -57,11 +57,11 @@ void check_outputs(const TableOptions& options, const std::vector<results::Named
   for (const std::string& argument : options.entries) {
     read.emplace_back(results::split_argument(argument).file);
   }
-  std::vector<Output> written = {{"--csv", options.csv}};
+  std::vector<app::Output> written = {{"--csv", options.csv}};
   for (const results::NamedPlot& plot : plots) {
     written.push_back({"--plots", file_of(options, plot)});
   }
-  protect_inputs(read, written);
+  app::protect_inputs(read, written);
   if (!options.csv.empty()) check_writable(options.csv);
 }
 

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
+#include "app/outputs.h"
 #include "base/terminal.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
-#include "cli/outputs.h"
 
 namespace sact::cli {
 
@@ -30,8 +30,8 @@ void add_training_options(CLI::App& command, TrainingOptions& options, const std
 
 train::TrainRequest training_request(const TrainingOptions& options) {
   if (options.run.empty()) throw CLI::RequiredError("--out");
-  protect_inputs({options.config},
-                 {{"--out", std::filesystem::path(options.run) / "settings.json"}});
+  app::protect_inputs({options.config},
+                      {{"--out", std::filesystem::path(options.run) / "settings.json"}});
   train::TrainRequest request;
   request.config = options.config;
   request.run = options.run;

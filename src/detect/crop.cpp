@@ -97,11 +97,10 @@ class Pooler {
   /// The used columns between the two feature rows of a sample row.
   void blend_columns(const CropSample& row, int first, int count) {
     if (!row.inside) return;
-    const int64_t row_values = int64_t(features_.size.width) * features_.channels;
-    const float* low = features_.values + row.low * row_values + first;
-    const float* high = features_.values + row.high * row_values + first;
+    const float* low = features_.row(int64_t(row.low) * features_.size.width) + first;
+    const float* high = features_.row(int64_t(row.high) * features_.size.width) + first;
     for (size_t slot = 0; slot < used_.size(); ++slot) {
-      const int64_t column = int64_t(used_[slot]) * features_.channels;
+      const int64_t column = int64_t(used_[slot]) * features_.stride;
       blend(low + column, high + column, row.weight, count, &blended_[slot * kChannelBlock]);
     }
   }
@@ -135,7 +134,7 @@ void crop_and_resize(const FeatureMap& features, const CropBox& box, int crop, f
   find_samples(box.x1, box.x2, features.size.width, columns);
   std::vector<float> left(static_cast<size_t>(channels)), right(left.size());
   const auto at = [&](int32_t y, int32_t x) {
-    return features.values + (int64_t(y) * features.size.width + x) * channels;
+    return features.row(int64_t(y) * features.size.width + x);
   };
   for (const CropSample& y : rows) {
     for (const CropSample& x : columns) {

@@ -17,6 +17,9 @@ struct FeatureMap {
   const float* values = nullptr;
   Size size;
   int channels = 0;
+  int64_t stride = channels;  // values from one position to the next
+
+  const float* row(int64_t position) const { return values + position * stride; }
 };
 
 /// A box in shares of the feature map: 0 is the middle of the first position and 1 that of the

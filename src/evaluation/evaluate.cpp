@@ -39,19 +39,18 @@ io::Image image_of(const data::Batch& batch, int64_t number) {
   return image;
 }
 
-/// Central crops of a batch at the network's size, [count, 3, H, W].
+/// Central crops of a batch at the network's size, [count, H, W, 3].
 void prepare(const data::Batch& batch, Size size, const InputSpec& input, ThreadTeam& team,
-             std::vector<float>& planes) {
+             std::vector<float>& pixels) {
   const size_t values = size_t(3 * size.positions());
-  planes.resize(size_t(batch.count) * values);
+  pixels.resize(size_t(batch.count) * values);
   std::atomic<bool> out_of_memory = false;
   team.share(batch.count, 1, [&](int64_t first, int64_t last) {
     try {
       for (int64_t i = first; i < last; ++i) {
         const io::Image image = image_of(batch, i);
-        const std::vector<float> prepared =
-            network_input(image, io::central_crop(image, input.crop), size, input);
-        std::copy(prepared.begin(), prepared.end(), planes.data() + size_t(i) * values);
+        fill_network_pixels(image, view_of(image, input, {Framing::kCentralCrop, size}), input,
+                            std::span(pixels).subspan(size_t(i) * values, values));
       }
     } catch (const std::bad_alloc&) {
       out_of_memory = true;  // must not leave the thread
@@ -60,11 +59,11 @@ void prepare(const data::Batch& batch, Size size, const InputSpec& input, Thread
   if (out_of_memory) throw std::bad_alloc();
 }
 
-EvalOutcome evaluate_at(Size size, Runner& runner, const ModelSpec& spec,
+EvalOutcome evaluate_at(Size size, NetworkSession& session, const ModelSpec& spec,
                         const data::Dataset& dataset, const Request& request,
                         const std::shared_ptr<data::CorruptItems>& corrupt) {
   const auto start = Clock::now();
-  runner.expect_memory(int(std::min<int64_t>(request.batch, dataset.size())), size);
+  session.expect_memory(int(std::min<int64_t>(request.batch, dataset.size())), size);
   const int side = storage_size(dataset, size, spec);
   data::LoaderOptions options;
   options.batch_size = request.batch;
@@ -78,14 +77,14 @@ EvalOutcome evaluate_at(Size size, Runner& runner, const ModelSpec& spec,
   Tally tally(spec.blocks());
   double network_seconds = 0;
   data::Batch batch;
-  std::vector<float> planes;
+  std::vector<float> pixels;
   while (loader.next(batch)) {
     if (request.interrupted && request.interrupted()) {
       throw Interrupted("the evaluation was interrupted");
     }
-    prepare(batch, size, spec.input, team, planes);
+    prepare(batch, size, spec.input, team, pixels);
     const auto network_start = Clock::now();
-    const std::vector<ImageResult> results = runner.run(planes, batch.count, size);
+    const std::vector<ImageResult> results = session.run(pixels_view(pixels, batch.count, size));
     network_seconds += seconds_since(network_start);
     for (size_t i = 0; i < results.size(); ++i) {
       tally.add(results[i], batch.labels[i]);
@@ -130,7 +129,8 @@ int storage_size(const data::Dataset& dataset, Size size, const ModelSpec& spec)
   return data::suitable_storage_size(dataset, std::max(size.height, size.width), spec.input.crop);
 }
 
-std::vector<EvalOutcome> evaluate(Runner& runner, const ModelSpec& spec, const Request& request) {
+std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec,
+                                  const Request& request) {
   const auto dataset = open_data(request, spec);
   // Of all sizes together, so that an unreadable image is named once.
   const auto corrupt = std::make_shared<data::CorruptItems>(
@@ -138,7 +138,7 @@ std::vector<EvalOutcome> evaluate(Runner& runner, const ModelSpec& spec, const R
   std::vector<EvalOutcome> outcomes;
   for (const Size size : request.sizes) {
     validate_image_size(size);
-    outcomes.push_back(evaluate_at(size, runner, spec, *dataset, request, corrupt));
+    outcomes.push_back(evaluate_at(size, session, spec, *dataset, request, corrupt));
   }
   return outcomes;
 }

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "backend/session.h"
 #include "data/dataset.h"
 #include "model/eval_result.h"
-#include "model/runner.h"
+#include "model/model_file.h"
 
 namespace sact::evaluation {
 
@@ -27,7 +28,7 @@ struct Request {
   std::vector<Size> sizes;
   std::string device = "cpu";
   int threads = 0, batch = 32, workers = 0;
-  bool bf16 = false;   // of LibTorch on CUDA; other runners are made with a precision
+  bool bf16 = false;   // of a back end's own loop; sessions are made with a precision
   bool alone = false;  // whatever processes the environment names
   /// Asked between batches; when it says true the work ends with sact::Interrupted.
   std::function<bool()> interrupted = {};
@@ -48,6 +49,16 @@ int storage_size(const data::Dataset& dataset, Size size, const ModelSpec& spec)
 
 /// Runs the network over every readable image, at each size of the request. Images are decoded by
 /// threads of their own while the network runs. Throws sact::Error when too many are unreadable.
-std::vector<EvalOutcome> evaluate(Runner& runner, const ModelSpec& spec, const Request& request);
+std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec,
+                                  const Request& request);
+
+/// The loop over a data set that a back end has of its own.
+class DatasetEvaluator {
+ public:
+  virtual ~DatasetEvaluator() = default;
+  /// As evaluate(); empty in all but the first of several processes.
+  virtual std::vector<EvalOutcome> evaluate(const ModelFile& file,
+                                            const Request& request) const = 0;
+};
 
 }  // namespace sact::evaluation

@@ -138,6 +138,16 @@ std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
   return planes;
 }
 
+void resize_pixels(const Image& image, const Crop& crop, Size size, std::span<float> pixels) {
+  SACT_ASSERT(pixels.size() == 3 * size_t(size.positions()));
+  resize_lines(image, crop, size, [&](int y, std::span<const Pixel> line) {
+    float* target = pixels.data() + 3 * size_t(y) * line.size();
+    for (const Pixel& pixel : line) {
+      for (int c = 0; c < 3; ++c) *target++ = pixel[c];
+    }
+  });
+}
+
 Image resized(const Image& image, Size size) {
   if (size == Size{image.height, image.width}) return image;
   expect_memory(size_t(size.positions()) * 3,

@@ -1,6 +1,7 @@
 // Cutting and resizing pictures.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/size.h"
@@ -30,6 +31,9 @@ Image cut(const Image& image, const Crop& crop);
 /// that no pixel is skipped. This is LibTorch's `upsample_bilinear2d` with antialias, which
 /// training and evaluation use on batches.
 std::vector<float> resize(const Image& image, const Crop& crop, Size size);
+
+/// The same pixel by pixel, [H, W, 3], into memory of just that many values.
+void resize_pixels(const Image& image, const Crop& crop, Size size, std::span<float> pixels);
 
 /// The whole image at another size, in the same way.
 Image resized(const Image& image, Size size);

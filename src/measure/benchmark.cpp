@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "model/detection.h"
 #include "model/initial_weights.h"
 
 namespace sact::measure {
@@ -48,51 +47,25 @@ void take_turns(std::vector<Candidate>& candidates, const Rounds& rounds) {
   }
 }
 
-Peak::Peak(const kernels::Table& table, kernels::DataType type, int threads)
-    : functions_(table.functions(type)), team_(threads) {}
-
-double Peak::measure() {
-  constexpr double kLeastMs = 4;
-  for (;;) {
-    std::vector<int64_t> operations(size_t(team_.size()));
-    const double ms = milliseconds([&] {
-      team_.run(team_.size(),
-                [&](int thread) { operations[size_t(thread)] = functions_.multiply_adds(steps_); });
-    });
-    if (ms < kLeastMs) {
-      steps_ *= 2;
-      continue;
-    }
-    return double(std::accumulate(operations.begin(), operations.end(), int64_t{0})) / ms * 1e3;
-  }
+NetworkSource dense_network(const ModelFile& model) {
+  NetworkSource source = image_network_of(model);
+  source.spec.halting = Halting::kNone;
+  return source;
 }
 
-std::shared_ptr<const engine::Plan> dense_plan(const ModelFile& model, const kernels::Table& table,
-                                               kernels::DataType type) {
-  ModelSpec spec = image_network(model.spec());
-  spec.halting = Halting::kNone;
-  return std::make_shared<engine::Plan>(
-      spec, [&](const WeightInfo& info) { return model.values(info); }, table, type);
-}
-
-std::shared_ptr<const engine::Plan> adaptive_plan(const ModelFile& model,
-                                                  const kernels::Table& table,
-                                                  kernels::DataType type) {
-  ModelSpec spec = image_network(model.spec());
+NetworkSource adaptive_network(const ModelFile& model) {
+  NetworkSource source = image_network_of(model);
+  if (source.spec.adaptive()) return source;
+  source.spec.halting = Halting::kSact;
   std::map<std::string, std::vector<float>> fresh;
-  if (!spec.adaptive()) {
-    spec.halting = Halting::kSact;
-    for (Weight& weight : initial_weights(spec)) {
-      if (!model.find(weight.info.name)) fresh.emplace(weight.info.name, std::move(weight.values));
-    }
+  for (Weight& weight : initial_weights(source.spec)) {
+    if (!model.find(weight.info.name)) fresh.emplace(weight.info.name, std::move(weight.values));
   }
-  return std::make_shared<engine::Plan>(
-      spec,
-      [&](const WeightInfo& info) {
-        const auto found = fresh.find(info.name);
-        return found != fresh.end() ? found->second : model.values(info);
-      },
-      table, type);
+  source.weights = [&model, fresh = std::move(fresh)](const WeightInfo& info) {
+    const auto found = fresh.find(info.name);
+    return found != fresh.end() ? found->second : model.values(info);
+  };
+  return source;
 }
 
 }  // namespace sact::measure

@@ -6,11 +6,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "engine/cpu/session.h"
+#include "backend/backend.h"
 
 namespace sact::measure {
 
@@ -42,26 +41,9 @@ void take_turns(std::vector<Candidate>& candidates, const Rounds& rounds);
 /// Milliseconds that a call takes.
 double milliseconds(const std::function<void()>& call);
 
-/// Multiply-adds in registers on all threads: the operations per second that the
-/// processor reaches at best.
-class Peak {
- public:
-  Peak(const kernels::Table& table, kernels::DataType type, int threads);
-  /// One short measurement, in operations a second.
-  double measure();
-
- private:
-  const kernels::TypedFunctions& functions_;
-  ThreadTeam team_;
-  int64_t steps_ = 1 << 16;
-};
-
 /// The same weights as a plain network, and as an adaptive one: what a model lacks for that is
-/// filled with fresh halting parameters. Of a detector, the extractor.
-std::shared_ptr<const engine::Plan> dense_plan(const ModelFile& model, const kernels::Table& table,
-                                               kernels::DataType type);
-std::shared_ptr<const engine::Plan> adaptive_plan(const ModelFile& model,
-                                                  const kernels::Table& table,
-                                                  kernels::DataType type);
+/// filled with fresh halting parameters. Of a detector, the extractor. The model must outlive them.
+NetworkSource dense_network(const ModelFile& model);
+NetworkSource adaptive_network(const ModelFile& model);
 
 }  // namespace sact::measure

@@ -38,7 +38,7 @@ std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count
 }
 
 void check_finite(const ImageResult& result, const std::string& name) {
-  bool finite = all_finite(result.logits) && all_finite(result.features);
+  bool finite = all_finite(result.logits);
   for (const BlockResult& block : result.blocks) {
     finite = finite && all_finite(block.ponder_cost.values);
   }

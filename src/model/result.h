@@ -13,7 +13,6 @@ namespace sact {
 
 struct ImageResult {
   std::vector<float> logits;
-  std::vector<float> features;  // without a head: [positions of the last block, channels]
   std::vector<BlockResult> blocks;
   int64_t flops = 0;
 };
@@ -29,8 +28,7 @@ std::vector<double> softmax(const std::vector<float>& logits);
 /// The `count` most probable classes, the best first; equal ones by index.
 std::vector<ScoredClass> top_classes(const std::vector<float>& logits, int count);
 
-/// Throws sact::Error, naming the image, when a logit, a feature or a ponder cost is infinite or
-/// not a number.
+/// Throws sact::Error, naming the image, when a logit or a ponder cost is infinite or not a number.
 void check_finite(const ImageResult& result, const std::string& name);
 
 double mean_ponder_cost(const BlockResult& block);

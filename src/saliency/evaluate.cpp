@@ -88,24 +88,24 @@ Size usual_size(const ModelSpec& spec) {
   return spec.detection ? Size{360, 640} : Size{180, 320};
 }
 
-PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
-                       Size size, const Work& work) {
+PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
+                       const std::vector<Item>& items, Size size, const Work& work) {
   // As many images at a time as have the positions of eight for a detector.
   const size_t batch = size_t(std::clamp<int64_t>(8 * 360 * 640 / size.positions(), 1, 8));
   const size_t values = size_t(3 * size.positions());
   const int64_t dense = dense_flops(image_network(spec), size);
-  runner.expect_memory(int(std::min(batch, items.size())), size);
+  session.expect_memory(int(std::min(batch, items.size())), size);
   PonderMaps result;
   Progress progress("running the network", int64_t(items.size()), "images");
   for (size_t first = 0; first < items.size(); first += batch) {
     const size_t count = std::min(batch, items.size() - first);
-    std::vector<float> planes(count * values);
+    std::vector<float> pixels(count * values);
     share_out(count, work, progress, [&](size_t i) {
       const io::Image image = io::read_image(items[first + i].image);
-      const std::vector<float> input = network_input(image, io::whole(image), size, spec.input);
-      std::copy(input.begin(), input.end(), planes.begin() + long(i * values));
+      fill_network_pixels(image, view_of(image, spec.input, {Framing::kStretched, size}),
+                          spec.input, std::span(pixels).subspan(i * values, values));
     });
-    const std::vector<ImageResult> images = runner.run(planes, int(count), size);
+    const std::vector<ImageResult> images = session.run(pixels_view(pixels, int(count), size));
     for (size_t i = 0; i < count; ++i) {
       check_finite(images[i], items[first + i].image.string());
       result.maps.push_back(ponder_cost_map(images[i]));

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/session.h"
 #include "base/size.h"
-#include "model/runner.h"
 #include "saliency/dataset.h"
 #include "saliency/fixations.h"
 #include "saliency/postprocess.h"
@@ -39,8 +39,8 @@ void check_halting(const ModelSpec& spec, const std::string& name);
 Size usual_size(const ModelSpec& spec);
 
 /// The ponder cost maps of whole images at `size`; of a detector those of its extractor.
-PonderMaps ponder_maps(Runner& runner, const ModelSpec& spec, const std::vector<Item>& items,
-                       Size size, const Work& work);
+PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
+                       const std::vector<Item>& items, Size size, const Work& work);
 
 /// The mean AUC-Judd of each setting; those of one blur stand side by side. `center` has the size
 /// of the maps.

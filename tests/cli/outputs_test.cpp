@@ -1,5 +1,5 @@
 // What commands write never takes the place of what they read.
-#include "cli/outputs.h"
+#include "app/outputs.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace sact {
 namespace {
 
 namespace fs = std::filesystem;
-using cli::protect_inputs;
+using app::protect_inputs;
 using test::run_sact;
 
 std::string text_of(const fs::path& path) {
@@ -33,7 +33,7 @@ class ProtectInputs : public ::testing::Test {
     }
   }
 
-  std::string refusal(const std::vector<fs::path>& read, const std::vector<cli::Output>& written) {
+  std::string refusal(const std::vector<fs::path>& read, const std::vector<app::Output>& written) {
     return test::error_of([&] { protect_inputs(read, written); });
   }
 

@@ -1,4 +1,4 @@
-// The detector of the CPU engine: against a slow one, and what must hold whatever its weights are.
+// A detector on the CPU engine: against a slow one, and what must hold whatever its weights are.
 #include "detect/detector.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 
 #include "detect/anchors.h"
 #include "detect/proposals.h"
+#include "engine/detectors.h"
 #include "engine/slow_network.h"
 #include "model/detection.h"
 #include "model/flops.h"
@@ -19,6 +20,7 @@
 namespace sact::detect {
 namespace {
 
+using engine::test::detector_on;
 using engine::test::Features;
 using engine::test::SlowNetwork;
 using engine::test::WeightMap;
@@ -134,9 +136,13 @@ TEST_F(DetectorTest, ComputesWhatTheSlowFormComputes) {
     }
     for (const kernels::Table* table : kernels::available_tables()) {
       SCOPED_TRACE(table->name);
-      Detector detector(file, *table, kFloat, 2);
-      const DetectorOutputs found = detector.run(planes, size);
-      EXPECT_LT(relative_error(found.extractor.features, extracted.features.values), 1e-4);
+      auto session = engine::test::detector_session(file, *table, kFloat, 2);
+      const engine::CpuDetectorSession& inside = *session;
+      Detector detector(spec, std::move(session));
+      const DetectorOutputs found = detector.run(planes_view(planes, 1, size));
+      EXPECT_LT(
+          relative_error(engine::test::values_of(inside.features()), extracted.features.values),
+          1e-4);
       ASSERT_EQ(found.proposals.size(), proposals.size());
       std::vector<double> outputs;
       for (size_t i = 0; i < proposals.size(); ++i) {
@@ -150,24 +156,24 @@ TEST_F(DetectorTest, ComputesWhatTheSlowFormComputes) {
             SlowNetwork(boxes, own)
                 .run(slow_crop(extracted.features, crop_box(proposals[i], size), *spec.detection));
         outputs.insert(outputs.end(), of_box.logits.begin(), of_box.logits.end());
-        EXPECT_EQ(found.box_maps[i].units, of_box.blocks[0].units) << "box " << i;
+        EXPECT_EQ(found.boxes.maps[i].units, of_box.blocks[0].units) << "box " << i;
       }
-      EXPECT_LT(relative_error(found.outputs, outputs), 1e-3);
+      EXPECT_LT(relative_error(found.boxes.outputs, outputs), 1e-3);
     }
   }
 }
 
 TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
   const ModelFile file = file_of(tiny_detector(), 3);
-  Detector detector(file, kernels::chosen_table(), kFloat, 2);
+  Detector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   const io::Image image = noise_image(200, 130, 4);
   const DetectedImage found = detector.detect(image, 0.1f, 50);
   EXPECT_EQ(found.scaled, (Size{64, 98}));
   ASSERT_FALSE(found.detections.empty());
   const auto planes = network_input(image, io::whole(image), found.scaled, file.spec().input);
-  const DetectorOutputs outputs = detector.run(planes, found.scaled);
+  const DetectorOutputs outputs = detector.run(planes_view(planes, 1, found.scaled));
   const std::vector<Detection> right =
-      find_detections(outputs.proposals, outputs.outputs, 3, found.scaled, {0.1f, 50, 0.6f});
+      find_detections(outputs.proposals, outputs.boxes.outputs, 3, found.scaled, {0.1f, 50, 0.6f});
   ASSERT_EQ(found.detections.size(), right.size());
   for (size_t i = 0; i < right.size(); ++i) {
     EXPECT_EQ(found.detections[i].label, right[i].label);
@@ -178,7 +184,7 @@ TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
 
 TEST_F(DetectorTest, APlainImageOfTwiceTheSizeHasBoxesOfTwiceTheSize) {
   const ModelFile file = file_of(tiny_detector(), 5);
-  Detector detector(file, kernels::chosen_table(), kFloat, 2);
+  Detector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   const DetectedImage once = detector.detect(plain_image(75, 50), 0.05f, 100);
   const DetectedImage twice = detector.detect(plain_image(150, 100), 0.05f, 100);
   EXPECT_EQ(once.scaled, twice.scaled);
@@ -200,7 +206,7 @@ TEST_F(DetectorTest, APlainImageOfTwiceTheSizeHasBoxesOfTwiceTheSize) {
 
 TEST_F(DetectorTest, ReportsWhatWasAskedForAndCountsItsWork) {
   const ModelSpec spec = tiny_detector();
-  Detector detector(file_of(spec, 6), kernels::chosen_table(), kFloat, 3);
+  Detector detector = detector_on(file_of(spec, 6), kernels::chosen_table(), kFloat, 3);
   const io::Image image = noise_image(90, 70, 7);
   const DetectedImage all = detector.detect(image, 0, 1000);
   ASSERT_GT(all.detections.size(), 10u);
@@ -246,7 +252,7 @@ TEST_F(DetectorTest, WithoutProposalsNothingIsFound) {
       std::fill(weight.values.begin(), weight.values.end(), -1000.0f);
     }
   });
-  Detector detector(file, kernels::chosen_table(), kFloat, 2);
+  Detector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   const DetectedImage found = detector.detect(noise_image(64, 64, 9), 0, 100);
   EXPECT_EQ(found.proposals, 0);
   EXPECT_TRUE(found.detections.empty());
@@ -259,14 +265,16 @@ TEST_F(DetectorTest, ThreadsAndEarlierImagesDoNotMatter) {
   const Size size{64, 80};
   const std::vector<float> planes = test::random_planes(1, size, 11);
   const DetectorOutputs right =
-      Detector(file, kernels::chosen_table(), kFloat, 1).run(planes, size);
+      detector_on(file, kernels::chosen_table(), kFloat, 1).run(planes_view(planes, 1, size));
   for (const int threads : {1, 2, 5}) {
-    Detector detector(file, kernels::chosen_table(), kFloat, threads);
+    Detector detector = detector_on(file, kernels::chosen_table(), kFloat, threads);
     for (const Size other : {Size{128, 64}, Size{64, 64}}) {
-      detector.run(test::random_planes(1, other, 12), other);
-      const DetectorOutputs found = detector.run(planes, size);
+      detector.run(planes_view(test::random_planes(1, other, 12), 1, other));
+      const DetectorOutputs found = detector.run(planes_view(planes, 1, size));
       ASSERT_EQ(found.proposals.size(), right.proposals.size());
-      EXPECT_LT(relative_error(found.outputs, {right.outputs.begin(), right.outputs.end()}), 1e-4);
+      EXPECT_LT(relative_error(found.boxes.outputs,
+                               {right.boxes.outputs.begin(), right.boxes.outputs.end()}),
+                1e-4);
     }
   }
 }
@@ -275,17 +283,22 @@ TEST_F(DetectorTest, BFloat16IsNear) {
   const ModelFile file = file_of(tiny_detector(Halting::kNone), 13);
   const Size size{64, 64};
   const std::vector<float> planes = test::random_planes(1, size, 14);
-  const auto run = [&](kernels::DataType type) {
-    return Detector(file, kernels::chosen_table(), type, 2).run(planes, size);
+  struct Found {
+    std::vector<float> features, scores;
   };
-  const DetectorOutputs full = run(kFloat), half = run(kernels::DataType::kBFloat16);
+  const auto run = [&](kernels::DataType type) {
+    const auto session = engine::test::detector_session(file, kernels::chosen_table(), type, 2);
+    session->extract(planes_view(planes, 1, size));
+    return Found{engine::test::values_of(session->features()), session->score_anchors().scores};
+  };
+  const Found full = run(kFloat), half = run(kernels::DataType::kBFloat16);
   const auto doubles = [](const std::vector<float>& values) {
     return std::vector<double>(values.begin(), values.end());
   };
-  const double features = relative_error(half.extractor.features, doubles(full.extractor.features));
+  const double features = relative_error(half.features, doubles(full.features));
   EXPECT_LT(features, 2e-2);
   EXPECT_GT(features, 1e-6) << "bfloat16 was not used";
-  EXPECT_LT(relative_error(half.anchors.scores, doubles(full.anchors.scores)), 5e-2);
+  EXPECT_LT(relative_error(half.scores, doubles(full.scores)), 5e-2);
 }
 
 TEST_F(DetectorTest, MoreCropsThanMemoryIsTakenForAreClassifiedInParts) {
@@ -298,22 +311,22 @@ TEST_F(DetectorTest, MoreCropsThanMemoryIsTakenForAreClassifiedInParts) {
   spec.detection->pool = 1;
   spec.detection->proposals = 1100;  // of 128 KiB of features each
   const std::vector<float> planes = test::random_planes(1, {64, 64}, 15);
-  const DetectorOutputs many =
-      Detector(file_of(spec, 16), kernels::chosen_table(), kFloat, 2).run(planes, {64, 64});
+  const DetectorOutputs many = detector_on(file_of(spec, 16), kernels::chosen_table(), kFloat, 2)
+                                   .run(planes_view(planes, 1, {64, 64}));
   ASSERT_EQ(many.proposals.size(), 1100u);
-  ASSERT_EQ(many.outputs.size(), 1100u * 16);
+  ASSERT_EQ(many.boxes.outputs.size(), 1100u * 16);
   spec.detection->proposals = 30;
-  const DetectorOutputs few =
-      Detector(file_of(spec, 16), kernels::chosen_table(), kFloat, 2).run(planes, {64, 64});
-  EXPECT_LT(relative_error({many.outputs.begin(), many.outputs.begin() + 30 * 16},
-                           {few.outputs.begin(), few.outputs.end()}),
+  const DetectorOutputs few = detector_on(file_of(spec, 16), kernels::chosen_table(), kFloat, 2)
+                                  .run(planes_view(planes, 1, {64, 64}));
+  EXPECT_LT(relative_error({many.boxes.outputs.begin(), many.boxes.outputs.begin() + 30 * 16},
+                           {few.boxes.outputs.begin(), few.boxes.outputs.end()}),
             1e-3);
 }
 
 TEST_F(DetectorTest, WhatIsNoDetectorOrGivesNoNumbersIsSaid) {
   const ModelSpec classifier = test::tiny_spec(Halting::kNone);
   const auto make = [](const ModelFile& file) {
-    return Detector(file, kernels::chosen_table(), kFloat, 1);
+    return detector_on(file, kernels::chosen_table(), kFloat, 1);
   };
   EXPECT_NE(test::error_of([&] { make(file_of(classifier, 1)); }).find("use 'sact predict'"),
             std::string::npos);

@@ -1,7 +1,7 @@
 // Detection end to end: the engine against LibTorch on random detectors.
 #include <gtest/gtest.h>
 
-#include "detect/detector.h"
+#include "engine/detectors.h"
 #include "support/temporary.h"
 #include "train/random_network.h"
 #include "train/torch/detector.h"
@@ -71,8 +71,8 @@ TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
         train::detect(train::load_detector(file), image, options);
     for (const kernels::Table* table : kernels::available_tables()) {
       SCOPED_TRACE(table->name);
-      Detector detector(file, *table, kernels::DataType::kFloat32, 2);
-      const DetectorOutputs found = detector.run(planes, size);
+      Detector detector = engine::test::detector_on(file, *table, kernels::DataType::kFloat32, 2);
+      const DetectorOutputs found = detector.run(planes_view(planes, 1, size));
       bool same_units = true;
       for (size_t block = 0; block < found.extractor.blocks.size(); ++block) {
         same_units &= found.extractor.blocks[block].units == expected.extracted.blocks[block].units;
@@ -84,10 +84,10 @@ TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
       for (size_t i = 0; i < found.proposals.size(); ++i) {
         expect_near(found.proposals[i], expected.proposals[i]);
       }
-      ASSERT_EQ(int64_t(found.outputs.size()), expected.outputs.numel());
-      EXPECT_LT(difference(found.outputs, span_of(expected.outputs)), 1e-3);
+      ASSERT_EQ(int64_t(found.boxes.outputs.size()), expected.outputs.numel());
+      EXPECT_LT(difference(found.boxes.outputs, span_of(expected.outputs)), 1e-3);
       const auto detections =
-          find_detections(found.proposals, found.outputs, spec.classes, size, options);
+          find_detections(found.proposals, found.boxes.outputs, spec.classes, size, options);
       ASSERT_EQ(detections.size(), expected.detections.size());
       for (size_t i = 0; i < detections.size(); ++i) {
         EXPECT_EQ(detections[i].label, expected.detections[i].label) << i;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/cpu/proposal_layers.h"
+#include "engine/detectors.h"
 #include "engine/slow_network.h"
 #include "model/detection.h"
 
@@ -18,6 +19,7 @@ using test::Features;
 using test::plan_of;
 using test::random_weight_map;
 using test::SlowNetwork;
+using test::values_of;
 using test::WeightMap;
 
 constexpr kernels::DataType kTypes[] = {kernels::DataType::kFloat32, kernels::DataType::kBFloat16};
@@ -172,7 +174,7 @@ TEST_P(FeaturesOf, AnExtractorGivesWhatTheBlocksOfAWholeNetworkCompute) {
         const auto right = SlowNetwork(extractor, weights).run(image_of(planes, i, size));
         EXPECT_TRUE(found.logits.empty());
         if (differing(found.blocks, right.blocks) > 0) continue;
-        EXPECT_LT(relative_error(found.features, right.features.values), 1e-5);
+        EXPECT_LT(relative_error(values_of(session.features(i)), right.features.values), 1e-5);
       }
     }
   }
@@ -188,12 +190,11 @@ TEST_P(FeaturesOf, ABoxNetworkGivesWhatTheSlowFormGives) {
   for (const kernels::Table* table : kernels::available_tables()) {
     SCOPED_TRACE(table->name);
     Session session(plan_of(boxes, weights, kernels::DataType::kFloat32, *table), 2);
-    const auto results = session.run(rows, count, cells);
+    const auto results = session.run(pixels_view(rows, count, cells, channels));
     ASSERT_EQ(results.size(), size_t(count));
     for (int i = 0; i < count; ++i) {
       const ImageResult& found = results[size_t(i)];
       const auto right = SlowNetwork(boxes, weights).run(features_of(rows, i, cells, channels));
-      EXPECT_TRUE(found.features.empty());
       EXPECT_EQ(found.logits.size(), size_t(1 + 5 * detector.classes));
       if (differing(found.blocks, right.blocks) > 0) continue;
       EXPECT_LT(relative_error(found.logits, right.logits), 1e-5);
@@ -218,9 +219,11 @@ TEST_P(FeaturesOf, BFloat16IsNearTheSlowForm) {
   for (const kernels::Table* table : kernels::available_tables()) {
     SCOPED_TRACE(table->name);
     const auto type = kernels::DataType::kBFloat16;
-    const auto found = Session(plan_of(extractor, weights, type, *table), 2).run(planes, 1, size);
-    const auto of_box = Session(plan_of(boxes, own, type, *table), 2).run(rows, 1, cells);
-    for (const double error : {relative_error(found[0].features, features.values),
+    Session session(plan_of(extractor, weights, type, *table), 2);
+    session.run(planes, 1, size);
+    const auto of_box = Session(plan_of(boxes, own, type, *table), 2)
+                            .run(pixels_view(rows, 1, cells, boxes.stem_channels()));
+    for (const double error : {relative_error(values_of(session.features()), features.values),
                                relative_error(of_box[0].logits, logits)}) {
       EXPECT_LT(error, 3e-2);
       EXPECT_GT(error, 1e-6) << "bfloat16 was not used";
@@ -240,14 +243,14 @@ TEST_P(FeaturesOf, ManyBoxesInOneBatchGetWhatEachGetsAlone) {
   for (const kernels::DataType type : kTypes) {
     SCOPED_TRACE(kernels::name_of(type));
     Session session(plan_of(boxes, weights, type), 2);
-    const auto together = session.run(rows, count, cells);
+    const auto together = session.run(pixels_view(rows, count, cells, channels));
     ASSERT_EQ(together.size(), size_t(count));
     int64_t positions = 0, different = 0;
     for (size_t i = 0; i < size_t(count); i += 37) {
       SCOPED_TRACE(i);
       const std::vector<float> own(rows.begin() + long(i * values),
                                    rows.begin() + long((i + 1) * values));
-      const ImageResult alone = session.run(own, 1, cells).front();
+      const ImageResult alone = session.run(pixels_view(own, 1, cells, channels)).front();
       const auto &units = together[i].blocks[0].units, &right = alone.blocks[0].units;
       int64_t here = 0;
       for (size_t p = 0; p < right.size(); ++p) here += units[p] != right[p];
@@ -272,8 +275,9 @@ TEST(Features, PermutingBoxesPermutesWhatIsSaidOfThem) {
     backwards.insert(backwards.end(), rows.begin() + i * values, rows.begin() + (i + 1) * values);
   }
   Session session(plan, 2);
-  const auto results = session.run(rows, count, cells);
-  const auto reversed = session.run(backwards, count, cells);
+  const int channels = plan->spec.stem_channels();
+  const auto results = session.run(pixels_view(rows, count, cells, channels));
+  const auto reversed = session.run(pixels_view(backwards, count, cells, channels));
   for (size_t i = 0; i < size_t(count); ++i) {
     const ImageResult& other = reversed[size_t(count) - 1 - i];
     if (differing(other.blocks, results[i].blocks) > 0) continue;
@@ -292,11 +296,15 @@ TEST(Features, SessionsThatShareThreadsGiveWhatTheyGiveAlone) {
   const std::vector<float> rows = random_rows(4, cells, boxes->spec.stem_channels(), 12);
   const auto team = std::make_shared<ThreadTeam>(2);
   Session first(plan, team), second(boxes, team);
-  const auto features = Session(plan, 2).run(planes, 1, size)[0].features;
-  const auto logits = Session(boxes, 2).run(rows, 4, cells)[3].logits;
+  const InputView crops = pixels_view(rows, 4, cells, boxes->spec.stem_channels());
+  Session alone(plan, 2);
+  alone.run(planes, 1, size);
+  const auto features = values_of(alone.features());
+  const auto logits = Session(boxes, 2).run(crops)[3].logits;
   for (int repeat = 0; repeat < 3; ++repeat) {
-    EXPECT_EQ(first.run(planes, 1, size)[0].features, features);
-    EXPECT_EQ(second.run(rows, 4, cells)[3].logits, logits);
+    first.run(planes, 1, size);
+    EXPECT_EQ(second.run(crops)[3].logits, logits);
+    EXPECT_EQ(values_of(first.features()), features) << "another session's run changed them";
   }
 }
 
@@ -306,7 +314,8 @@ TEST(Features, TheProfileHasTheLayersThatThereAre) {
   Session session(plan_of(box_spec(detector), box_weights(detector, weights)), 1);
   session.set_profiling(true);
   const Size cells{7, 7};
-  session.run(random_rows(3, cells, session.plan().spec.stem_channels(), 14), 3, cells);
+  const int channels = session.plan().spec.stem_channels();
+  session.run(pixels_view(random_rows(3, cells, channels, 14), 3, cells, channels));
   const auto layers = described_layers(session.plan(), session.profile());
   EXPECT_EQ(layers.front().name, "stages.0.blocks.0.downsample.conv");
   EXPECT_EQ(layers.front().profile.rows, 3 * 49);
@@ -331,7 +340,7 @@ TEST(Proposals, LayersGiveWhatTheSlowFormGives) {
           const std::vector<float> rows = random_rows(1, grid, channels, 16);
           const auto [scores, codes] =
               test::slow_anchor_outputs(features_of(rows, 0, grid, channels), detector, weights);
-          const AnchorOutputs found = session.run(rows, grid);
+          const AnchorOutputs found = session.run({rows.data(), grid, channels});
           const double most = type == kernels::DataType::kFloat32 ? 1e-5 : 2e-2;
           EXPECT_LT(relative_error(found.scores, scores), most);
           EXPECT_LT(relative_error(found.codes, codes), most);

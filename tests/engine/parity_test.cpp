@@ -49,7 +49,9 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
     const std::vector<float> planes(images.data_ptr<float>(),
                                     images.data_ptr<float>() + images.numel());
     const Size size{kind.height, kind.width_pixels};
-    const auto expected = train::make_torch_runner(file, "cpu", 1)->run(planes, kind.images, size);
+    const auto expected = train::load_with_torch(image_network_of(file), {})
+                              ->session(1)
+                              ->run(planes, kind.images, size);
     for (const kernels::Table* table : kernels::available_tables()) {
       SCOPED_TRACE(table->name);
       Session session(std::make_shared<Plan>(file, *table), 2);

@@ -20,16 +20,17 @@ using testing::internal::CaptureStderr;
 using testing::internal::GetCapturedStderr;
 
 /// Takes bright images for class 1 and dark ones for class 0, and remembers what it was given.
-class BrightnessRunner : public Runner {
+class BrightnessSession : public NetworkSession {
  public:
-  std::vector<ImageResult> run(const std::vector<float>& planes, int count, Size size) override {
-    batches.push_back(count);
-    inputs.insert(inputs.end(), planes.begin(), planes.end());
-    std::vector<ImageResult> results(static_cast<size_t>(count));
-    const size_t values = size_t(3 * size.positions());
+  std::vector<ImageResult> run(const InputView& input) override {
+    EXPECT_TRUE(input.complete());
+    EXPECT_EQ(input.layout, InputLayout::kPixels);
+    batches.push_back(input.count);
+    inputs.insert(inputs.end(), input.values.begin(), input.values.end());
+    std::vector<ImageResult> results(static_cast<size_t>(input.count));
     for (size_t i = 0; i < results.size(); ++i) {
-      results[i].logits = {0, planes[i * values]};
-      results[i].flops = size.positions();
+      results[i].logits = {0, input.part(int(i), 1).values.front()};
+      results[i].flops = input.size.positions();
       results[i].blocks.push_back({Map(1, 1), {2}});
       if (int(i) == not_finite) results[i].logits[0] = std::numeric_limits<float>::quiet_NaN();
     }
@@ -65,12 +66,12 @@ class Evaluate : public ::testing::Test {
     std::ofstream(directory_ / name) << "\xff\xd8\xff\xe0 nothing more";
   }
 
-  std::vector<EvalOutcome> evaluate_now() { return evaluate(runner_, spec_, request_); }
+  std::vector<EvalOutcome> evaluate_now() { return evaluate(session_, spec_, request_); }
 
   test::TemporaryDirectory directory_;
   ModelSpec spec_;
   Request request_;
-  BrightnessRunner runner_;
+  BrightnessSession session_;
 };
 
 TEST_F(Evaluate, RunsEveryImageOfTheSplitAtEverySize) {
@@ -96,7 +97,7 @@ TEST_F(Evaluate, RunsEveryImageOfTheSplitAtEverySize) {
     EXPECT_GT(outcome.network_seconds, 0);
     EXPECT_GT(outcome.seconds, outcome.network_seconds);
   }
-  EXPECT_EQ(runner_.batches, (std::vector<int>{2, 2, 1, 2, 2, 1}));
+  EXPECT_EQ(session_.batches, (std::vector<int>{2, 2, 1, 2, 2, 1}));
   EXPECT_EQ(names, (std::vector<std::string>{"val/dark/0.png", "val/dark/1.png", "val/dark/2.png",
                                              "val/light/0.png", "val/light/1.png"}));
 }
@@ -108,10 +109,9 @@ TEST_F(Evaluate, TheNetworkSeesTheCentralCropOfWhatTheLoaderStores) {
   std::vector<float> expected;
   for (const char* name : {"val/a/0.png", "val/b/0.png"}) {
     const io::Image image = io::read_image(directory_ / name);
-    const auto planes = network_input(image, io::central_crop(image, 0.875), {32, 48}, spec_.input);
-    expected.insert(expected.end(), planes.begin(), planes.end());
+    append_network_pixels(image, {io::central_crop(image, 0.875), {32, 48}}, spec_.input, expected);
   }
-  EXPECT_EQ(runner_.inputs, expected);
+  EXPECT_EQ(session_.inputs, expected);
 }
 
 TEST_F(Evaluate, ADamagedImageIsNamedOnceAndLeftOut) {
@@ -168,7 +168,7 @@ TEST_F(Evaluate, ClassesAreTheNetworksByName) {
 TEST_F(Evaluate, OutputThatIsNotFiniteIsAnErrorThatNamesTheImage) {
   write("val/a/0.png", 0);
   write("val/b/1.png", 0);
-  runner_.not_finite = 1;
+  session_.not_finite = 1;
   const std::string message = test::error_of([&] { evaluate_now(); });
   EXPECT_NE(message.find("val/b/1.png: the network's output is not finite"), std::string::npos)
       << message;
@@ -176,9 +176,9 @@ TEST_F(Evaluate, OutputThatIsNotFiniteIsAnErrorThatNamesTheImage) {
 
 TEST_F(Evaluate, CanBeInterruptedBetweenBatches) {
   for (int i = 0; i < 6; ++i) write("val/a/" + std::to_string(i) + ".png", 0);
-  request_.interrupted = [&] { return runner_.batches.size() == 2; };
+  request_.interrupted = [&] { return session_.batches.size() == 2; };
   EXPECT_THROW(evaluate_now(), Interrupted);
-  EXPECT_EQ(runner_.batches.size(), 2u);
+  EXPECT_EQ(session_.batches.size(), 2u);
 }
 
 }  // namespace

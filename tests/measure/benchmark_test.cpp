@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/cpu/cpu_backend.h"
 #include "measure/active_sets.h"
 #include "sact/error.h"
 #include "support/random_model.h"
@@ -67,7 +68,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   return largest;
 }
 
-class Plans : public ::testing::Test {
+class Forms : public ::testing::Test {
  protected:
   ModelFile file(const ModelSpec& spec, const std::vector<Weight>& weights) {
     const auto path = directory_ / (std::to_string(++files_) + ".safetensors");
@@ -75,26 +76,29 @@ class Plans : public ::testing::Test {
     return ModelFile(path);
   }
 
+  std::unique_ptr<NetworkSession> session(const NetworkSource& source) const {
+    return backend_->load(source, {})->session(2);
+  }
+
   test::TemporaryDirectory directory_;
   int files_ = 0;
   const Size size_{64, 80};
   const std::vector<float> planes_ = random_planes(2, size_, 1);
-  const kernels::Table& table_ = kernels::chosen_table();
+  const std::unique_ptr<const Backend> backend_ = engine::make_cpu_backend();
 };
 
-TEST_F(Plans, APlainModelGetsHaltingAndWithAllPositionsActiveItsOwnLogits) {
+TEST_F(Forms, APlainModelGetsHaltingAndWithAllPositionsActiveItsOwnLogits) {
   const ModelSpec spec = test::tiny_spec(Halting::kNone, {2, 3});
   const ModelFile plain = file(spec, test::random_weights(spec, 2));
-  const auto dense = dense_plan(plain, table_, kernels::DataType::kFloat32);
-  const auto adaptive = adaptive_plan(plain, table_, kernels::DataType::kFloat32);
-  EXPECT_EQ(dense->spec.halting, Halting::kNone);
-  EXPECT_EQ(adaptive->spec.halting, Halting::kSact);
-  const auto right = engine::Session(dense, 2).run(planes_, 2, size_);
-  engine::Session session(adaptive, 2);
-  session.prescribe_units(units_of_density(adaptive->spec, 2, size_, 1, 3));
-  const auto all = session.run(planes_, 2, size_);
-  session.prescribe_units(units_of_density(adaptive->spec, 2, size_, 0.5, 3));
-  const auto half = session.run(planes_, 2, size_);
+  const NetworkSource dense = dense_network(plain), adaptive = adaptive_network(plain);
+  EXPECT_EQ(dense.spec.halting, Halting::kNone);
+  EXPECT_EQ(adaptive.spec.halting, Halting::kSact);
+  const auto right = session(dense)->run(planes_, 2, size_);
+  const auto prescribed = session(adaptive);
+  prescribed->prescribe_units(units_of_density(adaptive.spec, 2, size_, 1, 3));
+  const auto all = prescribed->run(planes_, 2, size_);
+  prescribed->prescribe_units(units_of_density(adaptive.spec, 2, size_, 0.5, 3));
+  const auto half = prescribed->run(planes_, 2, size_);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_LT(largest_difference(all[i].logits, right[i].logits), 1e-4);
     EXPECT_GT(largest_difference(half[i].logits, right[i].logits), 1e-4);
@@ -102,7 +106,7 @@ TEST_F(Plans, APlainModelGetsHaltingAndWithAllPositionsActiveItsOwnLogits) {
   }
 }
 
-TEST_F(Plans, TheDensePlanOfAnAdaptiveModelIsItsPlainNetwork) {
+TEST_F(Forms, TheDenseFormOfAnAdaptiveModelIsItsPlainNetwork) {
   const ModelSpec spec = test::tiny_spec(Halting::kSact, {2, 3});
   const std::vector<Weight> weights = test::random_weights(spec, 4);
   ModelSpec plain_spec = spec;
@@ -114,18 +118,15 @@ TEST_F(Plans, TheDensePlanOfAnAdaptiveModelIsItsPlainNetwork) {
     }
   }
   const ModelFile adaptive = file(spec, weights), plain = file(plain_spec, plain_weights);
-  engine::Session dense(dense_plan(adaptive, table_, kernels::DataType::kFloat32), 2);
-  engine::Session right(std::make_shared<engine::Plan>(plain, table_, kernels::DataType::kFloat32),
-                        2);
-  const auto found = dense.run(planes_, 2, size_), expected = right.run(planes_, 2, size_);
+  const auto found = session(dense_network(adaptive))->run(planes_, 2, size_);
+  const auto expected = session(image_network_of(plain))->run(planes_, 2, size_);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(found[i].logits, expected[i].logits);
     EXPECT_EQ(found[i].flops, expected[i].flops);
   }
-  // And its adaptive plan is itself.
-  engine::Session own(adaptive_plan(adaptive, table_, kernels::DataType::kFloat32), 2);
-  engine::Session itself(std::make_shared<engine::Plan>(adaptive, table_), 2);
-  EXPECT_EQ(own.run(planes_, 2, size_)[0].logits, itself.run(planes_, 2, size_)[0].logits);
+  // And its adaptive form is itself.
+  EXPECT_EQ(session(adaptive_network(adaptive))->run(planes_, 2, size_)[0].logits,
+            session(image_network_of(adaptive))->run(planes_, 2, size_)[0].logits);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Ponder cost maps of whole images, by the engine.
 #include <gtest/gtest.h>
 
-#include "detect/detector.h"
 #include "engine/cpu/session.h"
+#include "engine/detectors.h"
 #include "model/detection.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
@@ -78,10 +78,12 @@ TEST_F(PonderMaps, ThoseOfADetectorAreItsExtractors) {
   engine::Session session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
   const std::vector<Item> all = items(2);
   const saliency::PonderMaps found = ponder_maps(session, spec, all, kSeen, {});
-  detect::Detector detector(file, kernels::scalar_table(), kernels::DataType::kFloat32, 2);
+  detect::Detector detector =
+      engine::test::detector_on(file, kernels::scalar_table(), kernels::DataType::kFloat32, 2);
   double flops = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    const detect::DetectorOutputs outputs = detector.run(input(all[i], spec), kSeen);
+    const detect::DetectorOutputs outputs =
+        detector.run(planes_view(input(all[i], spec), 1, kSeen));
     ASSERT_EQ(outputs.extractor.blocks.size(), 2u) << "all but the last";
     expect_near(found.maps[i], ponder_cost_map(outputs.extractor));
     flops += double(outputs.extractor.flops);

@@ -61,21 +61,27 @@ TEST(NetworkWeights, HeadStoredAsConvolutionIsTheSameNetwork) {
   EXPECT_TRUE(torch::equal(network->forward(images).logits, loaded->forward(images).logits));
 }
 
-TEST(TorchRunner, GivesWhatTheNetworkGives) {
+TEST(TorchBackend, GivesWhatTheNetworkGives) {
   torch::NoGradGuard no_grad;
   test::TemporaryDirectory directory;
   const ModelSpec spec = test::tiny_spec(Halting::kSact);
   Network network = test::random_network(spec, 7);
   write_model(directory / "m", spec, network_weights(network));
-  const auto runner = make_torch_runner(ModelFile(directory / "m"), "cpu", 1);
+  const auto session =
+      load_with_torch(image_network_of(ModelFile(directory / "m")), {})->session(1);
   const torch::Tensor images = test::random_images(2, 40, 64, 8);
-  const float* data = images.data_ptr<float>();
-  const auto results = runner->run({data, data + images.numel()}, 2, {40, 64});
+  const auto view_of_values = [](const torch::Tensor& values) {
+    return std::span<const float>(values.data_ptr<float>(), size_t(values.numel()));
+  };
+  const auto results = session->run(planes_view(view_of_values(images), 2, {40, 64}));
+  const torch::Tensor pixels = images.permute({0, 2, 3, 1}).contiguous();
+  const auto same = session->run(pixels_view(view_of_values(pixels), 2, {40, 64}));
   const NetworkOutput expected = network->forward(images);
   const auto flops = test::image_flops(spec, expected, {40, 64});
   ASSERT_EQ(results.size(), 2u);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(results[i].flops, flops[i]);
+    EXPECT_EQ(results[i].logits, same[i].logits) << "planes and pixels are the same images";
     for (int64_t c = 0; c < spec.classes; ++c) {
       EXPECT_NEAR(results[i].logits[size_t(c)], expected.logits[int64_t(i)][c].item<float>(), 1e-4);
     }

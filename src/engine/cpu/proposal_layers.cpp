@@ -45,23 +45,23 @@ void ProposalSession::prepare(Size size) {
   grid_ = grid;
 }
 
-AnchorOutputs ProposalSession::run(std::span<const float> features, Size size) {
-  SACT_ASSERT(int64_t(features.size()) == size.positions() * plan_->hidden.weights.depth);
-  prepare(size);
+AnchorOutputs ProposalSession::run(const detect::FeatureMap& features) {
+  SACT_ASSERT(features.channels == plan_->hidden.weights.depth);
+  prepare(features.size);
   start_profile(plan_->layers);
   AnchorOutputs outputs;
   outputs.scores.resize(size_t(grid_.rows()) * size_t(plan_->score.weights.columns));
   outputs.codes.resize(size_t(grid_.rows()) * size_t(plan_->box.weights.columns));
-  team_->run(team_->size(), [&](int thread) { work(thread, features.data(), outputs); });
+  team_->run(team_->size(), [&](int thread) { work(thread, features, outputs); });
   return outputs;
 }
 
-void ProposalSession::work(int thread, const float* features, AnchorOutputs& outputs) {
+void ProposalSession::work(int thread, const detect::FeatureMap& features, AnchorOutputs& outputs) {
   const int channels = plan_->hidden.weights.depth;
   const int64_t stride = operand_stride(channels);
   const Share share = share_of(grid_.rows(), thread);
   for (int64_t row = share.first; row < share.last; ++row) {
-    store_operands(features + row * channels, channels,
+    store_operands(features.row(row), channels,
                    offset(features_, row * stride, operand_size()));
   }
   if (thread == 0) clear_row(features_, grid_.zero_row(), stride, operand_size());
@@ -75,7 +75,7 @@ void ProposalSession::work(int thread, const float* features, AnchorOutputs& out
   hidden.zero_row = grid_.zero_row();
   hidden.output = hidden_;
   hidden.output_stride = operand_stride(plan_->hidden.weights.columns);
-  hidden.relu = plan_->hidden.relu;
+  hidden.epilogue.relu = plan_->hidden.relu;
   multiply(thread, plan_->hidden, hidden, false);
   team_->meet();
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
+#include "backend/session.h"
+#include "detect/crop.h"
 #include "engine/cpu/layer_team.h"
 #include "engine/cpu/plan.h"
 #include "engine/rows.h"
@@ -23,23 +24,17 @@ struct ProposalPlan {
   PackedLayer hidden, score, box;
 };
 
-/// What the network says of the anchors of one image.
-struct AnchorOutputs {
-  std::vector<float> scores;  // [positions, anchors]
-  std::vector<float> codes;   // [positions, anchors, 4]
-};
-
 /// Runs them; belongs to one thread of its user at a time.
 class ProposalSession : private LayerTeam {
  public:
   ProposalSession(std::shared_ptr<const ProposalPlan> plan, std::shared_ptr<ThreadTeam> team);
 
-  /// `features` are those of one image, [positions of the grid, channels].
-  AnchorOutputs run(std::span<const float> features, Size grid);
+  /// `features` are those of one image.
+  AnchorOutputs run(const detect::FeatureMap& features);
 
  private:
   void prepare(Size size);
-  void work(int thread, const float* features, AnchorOutputs& outputs);
+  void work(int thread, const detect::FeatureMap& features, AnchorOutputs& outputs);
 
   std::shared_ptr<const ProposalPlan> plan_;
   Grid grid_;

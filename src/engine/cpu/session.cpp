@@ -126,11 +126,7 @@ int64_t Session::bytes_of_run(int count, Size size) const {
   for (int block = 0; block < spec.blocks(); ++block) {
     positions += spec.block_size(block, size).positions();
   }
-  int64_t results = positions * int64_t(sizeof(float) + sizeof(int32_t));
-  if (!plan_->head) {
-    const int last = spec.blocks() - 1;
-    results += spec.block_size(last, size).positions() * spec.block_channels(last) * 4;
-  }
+  const int64_t results = positions * int64_t(sizeof(float) + sizeof(int32_t));
   return arena_bytes(needs) + ActiveRows::bytes(needs.rows) +
          Geometry::list_bytes(spec, together, size) + count * results;
 }
@@ -205,10 +201,12 @@ void Session::check_prescribed(int count, Size size) const {
   }
 }
 
-std::vector<ImageResult> Session::run(const std::vector<float>& input, int count, Size size) {
+std::vector<ImageResult> Session::run(const InputView& input) {
+  const int count = input.count;
+  const Size size = input.size;
   if (plan_->stem) validate_image_size(size);
-  const int64_t values = input_channels() * size.positions();  // of an image
-  SACT_ASSERT(count > 0 && values > 0 && int64_t(input.size()) == count * values);
+  SACT_ASSERT(input.complete() && input.channels == input_channels());
+  SACT_ASSERT(plan_->stem || input.layout == InputLayout::kPixels);
   check_prescribed(count, size);
   start_profile(plan_->layers);
   new_geometry_ = false;
@@ -219,12 +217,37 @@ std::vector<ImageResult> Session::run(const std::vector<float>& input, int count
     const int last = int(int64_t(count) * (group + 1) / groups);
     prepare(last - first, size);
     first_image_ = first;
-    run_group(input.data() + first * values,
+    run_group(input.part(first, last - first),
               std::span(results).subspan(size_t(first), size_t(last - first)));
   }
   set_flops(plan_->spec, size, results);
   if (profiling() && new_geometry_) log_profile(count, size);
   return results;
+}
+
+std::vector<LayerTime> Session::time_layers(const InputView& input) {
+  const bool before = profiling();
+  set_profiling(true);
+  run(input);
+  set_profiling(before);
+  std::vector<LayerTime> times;
+  for (const DescribedLayer& layer : described_layers(*plan_, profile())) {
+    const LayerProfile& profile = layer.profile;
+    times.push_back({layer.name, profile.rows, layer.taps, layer.depth, layer.columns,
+                     profile.taps.order == kernels::TapOrder::kMemory ? "memory" : "registers",
+                     profile.split.row_parts, profile.split.column_parts, profile.seconds});
+  }
+  return times;
+}
+
+detect::FeatureMap Session::features(int image) const {
+  SACT_ASSERT(!plan_->head && geometry_);
+  const Grid& grid = geometry_->blocks.back().grid;
+  const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
+  SACT_ASSERT(image >= first_image_ && image < first_image_ + grid.images);
+  const int64_t stride = row_stride(channels, 4);
+  const int64_t first_row = int64_t(image - first_image_) * grid.positions();
+  return {stream_ + first_row * stride, grid.size, channels, stride};
 }
 
 void Session::log_profile(int count, Size size) const {
@@ -236,20 +259,15 @@ void Session::log_profile(int count, Size size) const {
   }
 }
 
-void Session::run_group(const float* input, Results results) {
+void Session::run_group(const InputView& input, Results results) {
   std::fill(results.begin(), results.end(), empty_result());
-  if (!plan_->head) {
-    const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
-    const size_t values = size_t(geometry_->blocks.back().grid.positions()) * size_t(channels);
-    for (ImageResult& result : results) result.features.resize(values);
-  }
   team_->run(team_->size(), [&](int thread) { work(thread, input, results); });
 }
 
-void Session::work(int thread, const float* input, Results results) {
-  plan_->stem ? run_stem(thread, input) : enter_features(thread, input);
+void Session::work(int thread, const InputView& input, Results results) {
+  plan_->stem ? run_stem(thread, input) : enter_features(thread, input.values.data());
   for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(thread, block, results);
-  plan_->head ? run_head(thread, results) : give_features(thread, results);
+  if (plan_->head) run_head(thread, results);  // otherwise the stream is what it gives
 }
 
 void Session::make_operands(const PackedUnit& unit, int channels, const float* input,

@@ -9,29 +9,36 @@
 #include <span>
 #include <vector>
 
+#include "backend/session.h"
+#include "detect/crop.h"
 #include "engine/cpu/layer_team.h"
 #include "engine/cpu/plan.h"
 #include "engine/geometry.h"
 #include "halting/halting.h"
-#include "model/runner.h"
 
 namespace sact::engine {
 
-class Session : public Runner, private LayerTeam {
+class Session : public NetworkSession, private LayerTeam {
  public:
   Session(std::shared_ptr<const Plan> plan, int threads);
   /// Sessions that run one after the other can share their threads.
   Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team);
 
-  /// A network without a stem takes features instead of planes, [H, W, channels] for each image.
-  std::vector<ImageResult> run(const std::vector<float>& input, int count, Size size) override;
+  /// A network without a stem takes features, which are pixels of its first block's channels.
+  std::vector<ImageResult> run(const InputView& input) override;
+  using NetworkSession::run;
   void expect_memory(int count, Size size) const override;
   /// What that asks for.
   int64_t bytes_needed(int count, Size size) const;
 
-  /// For measuring: from now on positions get these numbers of units, [block][row of the batch],
-  /// whatever their scores say; the scores are worked out all the same. Empty: no more.
-  void prescribe_units(std::vector<std::vector<int32_t>> units) { prescribed_ = std::move(units); }
+  void prescribe_units(std::vector<std::vector<int32_t>> units) override {
+    prescribed_ = std::move(units);
+  }
+  std::vector<LayerTime> time_layers(const InputView& input) override;
+
+  /// Without a head: the features of an image, where the last run left them in this session's
+  /// memory. Of images that ran in several groups those of the last group are there.
+  detect::FeatureMap features(int image = 0) const;
 
   /// Verbose messages tell the profile of the first run on images of a size.
   using LayerTeam::profile;
@@ -64,13 +71,13 @@ class Session : public Runner, private LayerTeam {
   void expect_bytes(int64_t bytes, int count, Size size) const;
   ImageResult empty_result() const;
   void check_prescribed(int count, Size size) const;
-  void run_group(const float* input, std::span<ImageResult> results);
+  void run_group(const InputView& input, std::span<ImageResult> results);
 
   // What every thread does; `thread` counts from 0.
   using Results = std::span<ImageResult>;
-  void work(int thread, const float* input, Results results);
-  void run_stem(int thread, const float* planes);
-  void fill_padded(int thread, const float* planes);
+  void work(int thread, const InputView& input, Results results);
+  void run_stem(int thread, const InputView& input);
+  void fill_padded(int thread, const InputView& input);
   void enter_features(int thread, const float* features);
   void run_block(int thread, int block, Results results);
   void enter_block(int thread, int block);
@@ -83,7 +90,6 @@ class Session : public Runner, private LayerTeam {
                            kernels::RowProduct conv3, Split split);
   void run_basic(int thread, int block, int number);
   void run_head(int thread, Results results);
-  void give_features(int thread, Results results) const;
 
   // Halting: what positions add to scores, the rule, and the next active set.
   void start_halting(int thread, int block);

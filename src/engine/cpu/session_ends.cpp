@@ -15,29 +15,33 @@ void interleave(const float* line, int64_t plane, int first, int last, float* pi
 
 }  // namespace
 
-void Session::fill_padded(int thread, const float* planes) {
+void Session::fill_padded(int thread, const InputView& images) {
   const PaddedImages& input = geometry_->input;
   const int height = input.size.height, width = input.size.width;
   const int64_t plane = int64_t(height) * width;
   const Share lines = share_of(input.images * height, thread);
   for (int line = lines.first; line < lines.last; ++line) {
     const int image = line / height, y = line % height;
-    const float* from = planes + image * 3 * plane + int64_t(y) * width;
+    const float* from = images.values.data() + image * 3 * plane;
     void* to = offset(padded_, input.offset(image, y, 0), operand_size());
+    if (images.layout == InputLayout::kPixels) {
+      store_operands(from + int64_t(y) * width * 3, width * 3, to);
+      continue;
+    }
     constexpr int kMost = 256;
     float pixels[3 * kMost];
     for_each_chunk({0, width}, kMost, [&](Share part) {
-      interleave(from, plane, part.first, part.last, pixels);
+      interleave(from + int64_t(y) * width, plane, part.first, part.last, pixels);
       store_operands(pixels, 3 * part.count(), offset(to, 3 * part.first, operand_size()));
     });
   }
 }
 
-void Session::run_stem(int thread, const float* planes) {
+void Session::run_stem(int thread, const InputView& input) {
   const Geometry& g = *geometry_;
   const int channels = plan_->spec.stem_channels();
   const int64_t stride = row_stride(channels, 4);
-  fill_padded(thread, planes);  // its border is zero already
+  fill_padded(thread, input);  // its border is zero already
   team_->meet();
   const bool pooled = !g.pool_rows.empty();
   kernels::RowProduct call = product_of(*plan_->stem);
@@ -47,7 +51,7 @@ void Session::run_stem(int thread, const float* planes) {
   call.input_rows = g.stem_taps.data();
   call.output = pooled ? next_stream_ : stream_;
   call.output_stride = stride;
-  call.relu = plan_->stem->relu;
+  call.epilogue.relu = plan_->stem->relu;
   multiply(thread, *plan_->stem, call, true);
   team_->meet();
   if (!pooled) return;
@@ -114,20 +118,6 @@ void Session::run_head(int thread, Results results) {
   for (int image = 0; image < grid.images; ++image) {
     std::copy_n(head_output_ + int64_t(image) * outputs + first, last - first,
                 results[size_t(image)].logits.data() + first);
-  }
-}
-
-/// Without a head: the last block's output is what the network gives.
-void Session::give_features(int thread, Results results) const {
-  const Grid& grid = geometry_->blocks.back().grid;
-  const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
-  const int64_t stride = row_stride(channels, 4);
-  const Share share = share_of(grid.rows(), thread);
-  for (int32_t row = share.first; row < share.last; ++row) {
-    const int image = grid.image_of(row);
-    const int64_t position = row - image * grid.positions();
-    std::copy_n(stream_ + row * stride, channels,
-                results[size_t(image)].features.data() + position * channels);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -20,32 +21,70 @@ Map map_of(const torch::Tensor& tensor) {
   return map;
 }
 
-class TorchRunner : public Runner {
- public:
-  TorchRunner(const ModelFile& file, torch::Device device)
-      : network_(load_network(file)), device_(device) {
-    network_->to(device);
+/// What all sessions of a network share.
+struct SharedNetwork {
+  SharedNetwork(const NetworkSource& source, torch::Device where)
+      : network(make_network(source.spec, weights_from(source))), device(where) {
+    network->to(device);
   }
+
+  static std::vector<Weight> weights_from(const NetworkSource& source) {
+    std::vector<Weight> weights;
+    for (const WeightInfo& info : weight_list(source.spec)) {
+      weights.push_back({info, source.weights(info)});
+    }
+    return weights;
+  }
+
+  Network network;
+  torch::Device device;
+  std::mutex mutex;
+};
+
+/// The images of a view as LibTorch's layers take them, [N, 3, H, W].
+torch::Tensor planes_of(const InputView& input) {
+  const int64_t count = input.count, height = input.size.height, width = input.size.width;
+  float* values = const_cast<float*>(input.values.data());
+  if (input.layout == InputLayout::kPlanes) {
+    return torch::from_blob(values, {count, 3, height, width}, torch::kFloat32);
+  }
+  return torch::from_blob(values, {count, height, width, 3}, torch::kFloat32)
+      .permute({0, 3, 1, 2})
+      .contiguous();
+}
+
+class TorchSession : public NetworkSession {
+ public:
+  explicit TorchSession(std::shared_ptr<SharedNetwork> shared) : shared_(std::move(shared)) {}
 
   void expect_memory(int count, Size size) const override {
-    if (device_.is_cpu()) expect_forward_memory(network_->spec(), count, size);
+    if (shared_->device.is_cpu()) expect_forward_memory(shared_->network->spec(), count, size);
   }
 
-  std::vector<ImageResult> run(const std::vector<float>& planes, int count, Size size) override {
-    validate_image_size(size);
-    expect_memory(count, size);
-    SACT_ASSERT(int64_t(planes.size()) == 3 * count * size.positions());
+  std::vector<ImageResult> run(const InputView& input) override {
+    validate_image_size(input.size);
+    SACT_ASSERT(input.complete() && input.channels == 3);
+    const std::lock_guard lock(shared_->mutex);
+    expect_memory(input.count, input.size);
     torch::InferenceMode inference;
-    const torch::Tensor images =
-        torch::from_blob(const_cast<float*>(planes.data()), {count, 3, size.height, size.width},
-                         torch::kFloat32)
-            .to(device_);
-    return results_of(network_->spec(), network_->forward(images), size);
+    const torch::Tensor images = planes_of(input).to(shared_->device);
+    return results_of(shared_->network->spec(), shared_->network->forward(images), input.size);
   }
 
  private:
-  Network network_;
-  torch::Device device_;
+  std::shared_ptr<SharedNetwork> shared_;
+};
+
+class TorchNetwork : public LoadedNetwork {
+ public:
+  explicit TorchNetwork(std::shared_ptr<SharedNetwork> shared) : shared_(std::move(shared)) {}
+  std::unique_ptr<NetworkSession> session(
+      int /*threads: all have those of LibTorch*/) const override {
+    return std::make_unique<TorchSession>(shared_);
+  }
+
+ private:
+  std::shared_ptr<SharedNetwork> shared_;
 };
 
 }  // namespace
@@ -92,11 +131,13 @@ std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& 
   return results;
 }
 
-std::unique_ptr<Runner> make_torch_runner(const ModelFile& file, const std::string& device,
-                                          int threads) {
-  at::set_num_threads(threads);  // Debian's LibTorch starts with one
+std::shared_ptr<const LoadedNetwork> load_with_torch(const NetworkSource& source,
+                                                     const LoadOptions& options) {
+  SACT_ASSERT(options.precision == Precision::kFloat32);
+  at::set_num_threads(options.threads);  // Debian's LibTorch starts with one
   use_full_precision();
-  return std::make_unique<TorchRunner>(file, device_from_name(device));
+  return std::make_shared<TorchNetwork>(
+      std::make_shared<SharedNetwork>(source, device_from_name(options.device)));
 }
 
 TorchFacts torch_facts(int threads) {

@@ -9,8 +9,9 @@
 
 namespace sact::train {
 
-std::unique_ptr<Runner> make_torch_runner(const ModelFile& file, const std::string& device,
-                                          int threads);
+/// A network for LibTorch, in 32 bits. Its sessions share it and wait for each other.
+std::shared_ptr<const LoadedNetwork> load_with_torch(const NetworkSource& source,
+                                                     const LoadOptions& options);
 
 /// Throws sact::Error when a batch needs memory on the CPU that is not there, by an estimate of
 /// what LibTorch takes beside weights.

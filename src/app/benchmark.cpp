@@ -1,0 +1,418 @@
+#include "app/benchmark.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "app/inputs.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "measure/active_sets.h"
+#include "measure/peer.h"
+#include "model/detection.h"
+#include "model/flops.h"
+#include "model/preprocess.h"
+
+namespace sact::app {
+namespace {
+
+using measure::Candidate;
+
+std::string text_of(Size size) {
+  return fmt::format("{}x{}", size.height, size.width);
+}
+
+std::vector<float> noise(int batch, Size size, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> planes(size_t(3 * batch * size.positions()));
+  for (float& value : planes) value = float(random.normal());
+  return planes;
+}
+
+/// What a peer said of itself under a key, or `otherwise` when it did not.
+int said_number(const measure::Peer& peer, const std::string& command, const char* key,
+                int otherwise) {
+  const io::Json& about = peer.about();
+  if (!about.contains(key)) return otherwise;
+  const io::Json& value = about[key];
+  if (!value.is_number_integer()) {
+    fail("'{}' said that its {} is {}, which is no whole number", printable(command), key,
+         printable(value.dump(), 40));
+  }
+  return value.get<int>();
+}
+
+std::string runtime_of(const measure::Peer& peer, const std::string& command) {
+  const io::Json& about = peer.about();
+  const bool said = about.contains("runtime") && about["runtime"].is_string();
+  return said ? about["runtime"].get<std::string>() : command;
+}
+
+void check_peer(const measure::Peer& peer, const std::string& command,
+                const BenchmarkGroup& group) {
+  const Size size{said_number(peer, command, "height", group.size.height),
+                  said_number(peer, command, "width", group.size.width)};
+  const int batch = said_number(peer, command, "batch", group.batch);
+  if (size == group.size && batch == group.batch) return;
+  fail("'{}' runs {} of {}, but here it is {} of {}: give --size and --batch as the peer has them",
+       printable(command), counted(batch, "image"), text_of(size), counted(group.batch, "image"),
+       text_of(group.size));
+}
+
+/// Candidates that take turns on the same input, each with the FLOPs of a run and its density.
+class Contest {
+ public:
+  explicit Contest(InputView input) : input_(input) {}
+
+  void add(const std::string& name, std::unique_ptr<NetworkSession> session, double density = 1) {
+    double sum = 0;
+    for (const ImageResult& result : session->run(input_)) sum += double(result.flops);
+    NetworkSession* running = session.get();
+    add(name, sum, density,
+        [this, running] { return measure::milliseconds([&] { running->run(input_); }); });
+    sessions_.push_back(std::move(session));
+  }
+
+  void add(const std::string& name, double flops, double density, std::function<double()> run) {
+    candidates_.push_back({name, std::move(run)});
+    flops_.push_back(flops);
+    densities_.push_back(density);
+  }
+
+  /// In rounds, with a measurement of the peak in each, unless that is not known.
+  void run(const BenchmarkOptions& options, const std::string& label,
+           const std::function<double()>& peak) {
+    std::vector<double> peaks;
+    if (peak) {
+      candidates_.push_back({"peak", [&] {
+                               peaks.push_back(peak());
+                               return 0.0;
+                             }});
+    }
+    Progress progress(label, options.rounds, "rounds");
+    measure::Rounds rounds;
+    rounds.count = options.rounds;
+    rounds.pause_ms = options.pause_ms;
+    rounds.progress = [&](int) { progress.advance(); };
+    rounds.interrupted = options.interrupted;
+    measure::take_turns(candidates_, rounds);
+    progress.finish();
+    if (!peak) return;
+    candidates_.pop_back();
+    std::sort(peaks.begin(), peaks.end());
+    peak_ = peaks[peaks.size() / 2];
+  }
+
+  const std::vector<Candidate>& candidates() const { return candidates_; }
+  double flops(size_t i) const { return flops_[i]; }
+  double density(size_t i) const { return densities_[i]; }
+  double peak() const { return peak_; }
+  /// Of the first that was added.
+  NetworkSession& first() { return *sessions_.front(); }
+
+ private:
+  InputView input_;
+  std::vector<Candidate> candidates_;
+  std::vector<double> flops_, densities_;
+  std::vector<std::unique_ptr<NetworkSession>> sessions_;
+  double peak_ = 0;
+};
+
+class Benchmark {
+ public:
+  Benchmark(const ModelFile& model, const BenchmarkOptions& options)
+      : model_(model), options_(options), spec_(image_network(model.spec())) {
+    result_.device = options.compute.device;
+    result_.threads = thread_count(options.compute.threads);
+    if (options.torch) expect_classifier(model);
+  }
+
+  BenchmarkResult run() {
+    std::vector<Size> sizes = options_.sizes;
+    if (sizes.empty()) sizes.push_back(own_size(model_.spec()));
+    for (const Size& size : sizes) {
+      validate_image_size(size);
+      for (const Precision precision : options_.precisions) {
+        if (!options_.images.empty()) {
+          run_images({size, 1, precision});
+          continue;
+        }
+        for (int batch : options_.batches) run_noise({size, batch, precision});
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// The back end that is measured.
+  const Backend& backend(Precision precision) const {
+    BackendRequest request = options_.compute.request();
+    request.precision = precision;
+    const Backend& chosen = backends().choose(request);
+    if (!chosen.capabilities().prescribes_units) {
+      fail("the back end '{}' cannot be told which positions to leave out, as measuring needs it",
+           chosen.name());
+    }
+    return chosen;
+  }
+
+  LoadOptions load_options(Precision precision) const {
+    return {options_.compute.device, precision, result_.threads, {}};
+  }
+
+  std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source, Precision precision) {
+    auto network = backend(precision).load(source, load_options(precision));
+    result_.kernels = network->kernels();
+    return network;
+  }
+
+  BenchmarkRow row_of(const BenchmarkGroup& group, const std::string& what,
+                      const measure::Times& times, double flops) const {
+    BenchmarkRow row;
+    row.what = what;
+    row.group = group;
+    row.times = times;
+    row.flops = flops;
+    row.dense_flops = double(dense_flops(spec_, group.size)) * group.batch;
+    return row;
+  }
+
+  /// Noise, with active sets of given density.
+  void run_noise(const BenchmarkGroup& group) {
+    auto dense = load(measure::dense_network(model_), group.precision)->session(result_.threads);
+    dense->expect_memory(group.batch, group.size);
+    const std::vector<float> planes = noise(group.batch, group.size, options_.seed);
+    const InputView input = planes_view(planes, group.batch, group.size);
+    Contest contest(input);
+    contest.add("dense", std::move(dense));
+    if (!options_.densities.empty()) add_adaptive(group, contest);
+    std::vector<std::unique_ptr<measure::Peer>> peers;
+    if (group.precision == Precision::kFloat32) {
+      if (options_.torch) {
+        contest.add("LibTorch", backends()
+                                    .named("torch")
+                                    .load(image_network_of(model_), load_options(group.precision))
+                                    ->session(result_.threads));
+      }
+      for (const std::string& command : options_.peers) {
+        peers.push_back(std::make_unique<measure::Peer>(command));
+        measure::Peer& peer = *peers.back();
+        check_peer(peer, command, group);
+        contest.add(runtime_of(peer, command), double(dense_flops(spec_, group.size)) * group.batch,
+                    1, [&peer] { return peer.run(); });
+      }
+    }
+    contest.run(options_,
+                fmt::format("{} {}", text_of(group.size), precision_name(group.precision)),
+                backend(group.precision).peak(load_options(group.precision)));
+    add_rows(group, contest);
+    if (options_.layers) result_.layers.push_back({group, contest.first().time_layers(input)});
+  }
+
+  void add_adaptive(const BenchmarkGroup& group, Contest& contest) {
+    const NetworkSource source = measure::adaptive_network(model_);
+    const auto network = load(source, group.precision);
+    for (const double density : options_.densities) {
+      auto session = network->session(result_.threads);
+      session->prescribe_units(
+          measure::units_of_density(source.spec, group.batch, group.size, density, options_.seed));
+      contest.add("adaptive", std::move(session), density);
+    }
+  }
+
+  void add_rows(const BenchmarkGroup& group, const Contest& contest) {
+    const std::vector<Candidate>& candidates = contest.candidates();
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      BenchmarkRow row = row_of(group, candidates[i].name, candidates[i].times, contest.flops(i));
+      row.density = contest.density(i);
+      row.dense_ms = candidates[0].times.median();
+      row.speedup = row.dense_ms / row.times.median();
+      row.peak = contest.peak();
+      result_.rows.push_back(std::move(row));
+    }
+  }
+
+  /// Every image dense and adaptive, one after the other.
+  void run_images(const BenchmarkGroup& group) {
+    if (!spec_.adaptive()) {
+      fail("{}: is a plain network, which treats all images alike; leave out the images",
+           model_.name());
+    }
+    const auto dense =
+        load(measure::dense_network(model_), group.precision)->session(result_.threads);
+    const auto adaptive =
+        load(measure::adaptive_network(model_), group.precision)->session(result_.threads);
+    const std::vector<Input> inputs = expand_inputs(options_.images);
+    measure::Times plain, skipping;
+    double flops = 0;
+    int64_t count = 0;
+    Progress progress("images", int64_t(inputs.size()), "images");
+    for (const Input& input : inputs) {
+      if (options_.interrupted && options_.interrupted()) throw Interrupted("interrupted");
+      adaptive->expect_memory(1, group.size);
+      if (!input.error.empty()) fail("{}", input.error);
+      const std::vector<float> pixels = pixels_of(read_input(input), group.size);
+      const InputView view = pixels_view(pixels, 1, group.size);
+      for (int round = count == 0 ? -2 : 0; round < 1; ++round) {  // the first image warms up
+        const double dense_ms = measure::milliseconds([&] { dense->run(view); });
+        std::vector<ImageResult> results;
+        const double ms = measure::milliseconds([&] { results = adaptive->run(view); });
+        if (round < 0) continue;
+        plain.ms.push_back(dense_ms);
+        skipping.ms.push_back(ms);
+        flops += double(results[0].flops);
+      }
+      ++count;
+      progress.advance();
+    }
+    progress.finish();
+    BenchmarkRow row = row_of(group, "dense", plain, double(dense_flops(spec_, group.size)));
+    row.dense_ms = plain.median();
+    result_.rows.push_back(row);
+    row = row_of(group, "adaptive", skipping, flops / double(count));
+    row.dense_ms = plain.median();
+    row.density = row.flops / row.dense_flops;
+    row.speedup = plain.sum() / skipping.sum();
+    result_.rows.push_back(row);
+  }
+
+  std::vector<float> pixels_of(const io::Image& image, Size size) const {
+    // A detector sees whole images.
+    const Framing framing = model_.spec().detection ? Framing::kStretched : Framing::kCentralCrop;
+    return network_pixels(image, view_of(image, spec_.input, {framing, size}), spec_.input);
+  }
+
+  const ModelFile& model_;
+  const BenchmarkOptions& options_;
+  ModelSpec spec_;  // of what is measured: of a detector, the extractor
+  BenchmarkResult result_;
+};
+
+io::Json layer_json(const LayerTime& layer, const BenchmarkGroup& group) {
+  return {{"name", layer.name},
+          {"dtype", precision_name(group.precision)},
+          {"batch", group.batch},
+          {"height", group.size.height},
+          {"width", group.size.width},
+          {"rows", layer.rows},
+          {"taps", layer.taps},
+          {"depth", layer.depth},
+          {"columns", layer.columns},
+          {"tap_order", layer.tap_order},
+          {"threads", {{"rows", layer.row_parts}, {"columns", layer.column_parts}}},
+          {"ms", 1e3 * layer.seconds},
+          {"gflops_per_second", 1e-9 * layer.operations() / layer.seconds}};
+}
+
+}  // namespace
+
+BenchmarkResult benchmark(const ModelFile& model, const BenchmarkOptions& options) {
+  return Benchmark(model, options).run();
+}
+
+io::Json benchmark_json(const std::string& model, const BenchmarkResult& result) {
+  io::Json list = io::Json::array();
+  for (const BenchmarkRow& row : result.rows) {
+    io::Json json = {{"model", model},
+                     {"what", row.what},
+                     {"device", result.device},
+                     {"isa", result.kernels},
+                     {"dtype", precision_name(row.group.precision)},
+                     {"batch", row.group.batch},
+                     {"height", row.group.size.height},
+                     {"width", row.group.size.width},
+                     {"threads", result.threads},
+                     {"density", row.density},
+                     {"runs", row.times.ms.size()},
+                     {"ms",
+                      {{"median", row.times.median()},
+                       {"p10", row.times.quantile(0.1)},
+                       {"p90", row.times.quantile(0.9)}}},
+                     {"gflop", row.flops * 1e-9},
+                     {"gflops_per_second", row.rate() * 1e-9},
+                     {"dense_ms", row.dense_ms},
+                     {"theoretical_speedup", row.theoretical()},
+                     {"speedup", row.speedup},
+                     {"realised", row.speedup / row.theoretical()}};
+    if (row.peak > 0) {
+      json["peak_gflops_per_second"] = row.peak * 1e-9;
+      json["of_peak"] = row.rate() / row.peak;
+    }
+    list.push_back(std::move(json));
+  }
+  io::Json json = {{"rows", std::move(list)}};
+  for (const TimedLayers& timed : result.layers) {
+    for (const LayerTime& layer : timed.layers) {
+      json["per_layer"].push_back(layer_json(layer, timed.group));
+    }
+  }
+  return json;
+}
+
+report::Table benchmark_table(const std::vector<BenchmarkRow>& rows) {
+  report::Table table;
+  table.header = {"what",        "dtype",    "batch",     "size",    "density",
+                  "ms",          "10-90 %",  "GFLOP",     "GFLOP/s", "of peak %",
+                  "theoretical", "speed-up", "realised %"};
+  for (const BenchmarkRow& row : rows) {
+    const BenchmarkGroup& group = row.group;
+    table.rows.push_back(
+        {row.what, precision_name(group.precision), std::to_string(group.batch),
+         fmt::format("{}×{}", group.size.height, group.size.width),
+         fmt::format("{:.2f}", row.density), fmt::format("{:.2f}", row.times.median()),
+         fmt::format("{:.2f}-{:.2f}", row.times.quantile(0.1), row.times.quantile(0.9)),
+         fmt::format("{:.3f}", row.flops * 1e-9), fmt::format("{:.1f}", row.rate() * 1e-9),
+         row.peak > 0 ? fmt::format("{:.1f}", 100 * row.rate() / row.peak) : "",
+         fmt::format("{:.3f}", row.theoretical()), fmt::format("{:.3f}", row.speedup),
+         fmt::format("{:.1f}", 100 * row.speedup / row.theoretical())});
+  }
+  return table;
+}
+
+report::Table benchmark_numbers(const std::vector<BenchmarkRow>& rows) {
+  report::Table table;
+  table.header = {"what",
+                  "dtype",
+                  "batch",
+                  "height",
+                  "width",
+                  "density",
+                  "ms",
+                  "ms_p10",
+                  "ms_p90",
+                  "gflop",
+                  "gflops_per_second",
+                  "of_peak",
+                  "theoretical_speedup",
+                  "speedup",
+                  "realised"};
+  for (const BenchmarkRow& row : rows) {
+    const BenchmarkGroup& group = row.group;
+    std::vector<std::string> cells = {row.what, precision_name(group.precision)};
+    for (double value :
+         {double(group.batch), double(group.size.height), double(group.size.width), row.density,
+          row.times.median(), row.times.quantile(0.1), row.times.quantile(0.9), row.flops * 1e-9,
+          row.rate() * 1e-9, row.peak > 0 ? row.rate() / row.peak : 0.0, row.theoretical(),
+          row.speedup, row.speedup / row.theoretical()}) {
+      cells.push_back(fmt::format("{}", value));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+report::Table layer_table(const TimedLayers& timed) {
+  report::Table table;
+  table.header = {"layer", "rows", "product", "taps", "threads", "ms", "GFLOP/s"};
+  for (const LayerTime& layer : timed.layers) {
+    table.rows.push_back({layer.name, std::to_string(layer.rows), layer.product(), layer.tap_order,
+                          fmt::format("{} x {}", layer.row_parts, layer.column_parts),
+                          fmt::format("{:.3f}", 1e3 * layer.seconds),
+                          fmt::format("{:.0f}", 1e-9 * layer.operations() / layer.seconds)});
+  }
+  return table;
+}
+
+}  // namespace sact::app

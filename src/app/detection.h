@@ -1,0 +1,40 @@
+// The objects of an image, and what is shown of them: JSON, a picture.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "detect/coco_ids.h"
+#include "detect/detector.h"
+#include "io/json.h"
+
+namespace sact::app {
+
+/// One image that was run.
+struct DetectedFile {
+  std::string path;
+  int64_t image_id = 0;  // in COCO's files
+  Size size;
+  detect::DetectedImage result;
+  double load_ms = 0, picture_ms = 0;
+  std::string picture;  // the file written for it, or empty
+
+  double network_ms() const { return load_ms + result.ms.total(); }
+};
+
+io::Json detection_json(const ModelSpec& spec, const detect::CocoIds& ids,
+                        const DetectedFile& file);
+
+/// "cat 93 %"
+std::string object_text(const ModelSpec& spec, const detect::Detection& detection);
+/// The share of the dense extractor's work that it took.
+double dense_share(const detect::DetectedImage& result);
+
+/// The photograph with all objects of at least `drawn_score`, beside the ponder cost map.
+io::Image detection_picture(const ModelSpec& spec, const DetectedFile& file, const io::Image& photo,
+                            double drawn_score);
+
+/// Milliseconds of the stages, by name and in their order.
+std::vector<std::pair<std::string, double>> stage_times(const DetectedFile& file);
+
+}  // namespace sact::app

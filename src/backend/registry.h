@@ -1,0 +1,50 @@
+// The back ends that a program has, and which of them does what was asked for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace sact {
+
+/// The name of a type of operands, as options have it, and the other way round; sact::Error for one
+/// that does not exist.
+const char* precision_name(Precision precision);
+Precision precision_from_name(const std::string& name);
+/// All names.
+std::vector<std::string> precision_names();
+
+/// What a back end is wanted for.
+struct BackendRequest {
+  std::string name = {};  // empty: the first that supports the rest
+  std::string device = "cpu";
+  Precision precision = Precision::kFloat32;
+  bool evaluation = false;         // of a data set
+  bool several_processes = false;  // which share it
+  bool detector = false;
+};
+
+class BackendRegistry {
+ public:
+  void add(std::unique_ptr<const Backend> backend) { backends_.push_back(std::move(backend)); }
+
+  /// The back end that was asked for by name, or the first that was added of those that support the
+  /// request. sact::Error says what is not supported, and what would do.
+  const Backend& choose(const BackendRequest& request) const;
+
+  /// By name; sact::Error when there is none.
+  const Backend& named(const std::string& name) const;
+  std::vector<std::string> names() const;
+
+ private:
+  /// Why a back end does not do; empty: it does.
+  std::string refusal(const Backend& backend, const BackendRequest& request) const;
+  /// What would do instead: "; use --backend torch, or leave out --dtype".
+  std::string advice(const Backend& refused, const BackendRequest& request) const;
+
+  std::vector<std::unique_ptr<const Backend>> backends_;
+};
+
+}  // namespace sact

@@ -1,0 +1,21 @@
+#include "backend/session.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace sact {
+
+std::string LayerTime::product() const {
+  return fmt::format("{} x {} to {}", taps, depth, columns);
+}
+
+void NetworkSession::prescribe_units(std::vector<std::vector<int32_t>> units) {
+  SACT_ASSERT(units.empty());
+}
+
+std::vector<LayerTime> NetworkSession::time_layers(const InputView&) {
+  return {};
+}
+
+}  // namespace sact

@@ -1,0 +1,85 @@
+// Running a network, or a detector, that a back end has loaded. A session has buffers of its own
+// and belongs to one thread of its user at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/input_view.h"
+#include "base/box.h"
+#include "model/result.h"
+
+namespace sact {
+
+/// What one layer took in a run, for measuring.
+struct LayerTime {
+  std::string name;
+  int64_t rows = 0;
+  int taps = 1, depth = 0, columns = 0;  // of the product
+  std::string tap_order;                 // "memory" or "registers"
+  int row_parts = 1, column_parts = 1;   // how the work was shared
+  double seconds = 0;                    // of one of those who shared it
+
+  double operations() const { return 2.0 * double(rows) * taps * depth * columns; }
+  /// "9 x 64 to 64": taps, depth of each, columns.
+  std::string product() const;
+};
+
+class NetworkSession {
+ public:
+  virtual ~NetworkSession() = default;
+
+  /// Throws sact::Error when a run on so many images, with the input that is still to be made,
+  /// needs memory that is not there. Runs ask themselves too, but their input has cost its time by
+  /// then.
+  virtual void expect_memory(int /*count*/, Size /*size*/) const {}
+
+  virtual std::vector<ImageResult> run(const InputView& input) = 0;
+  /// The same for planes of `count` images.
+  std::vector<ImageResult> run(std::span<const float> planes, int count, Size size) {
+    return run(planes_view(planes, count, size));
+  }
+
+  /// For measuring: from now on positions get these numbers of units, [block][row of the batch],
+  /// whatever their scores say; the scores are worked out all the same. Empty: no more. Only where
+  /// the back end says that it prescribes units.
+  virtual void prescribe_units(std::vector<std::vector<int32_t>> units);
+  /// For measuring: runs, and tells what each layer took. Only where the back end says that it
+  /// times layers.
+  virtual std::vector<LayerTime> time_layers(const InputView& input);
+};
+
+/// What a detector says of the anchors of one image.
+struct AnchorOutputs {
+  std::vector<float> scores;  // [positions, anchors]
+  std::vector<float> codes;   // [positions, anchors, 4]
+};
+
+/// What it says of boxes.
+struct BoxOutputs {
+  std::vector<float> outputs;     // [boxes, 1 + 5 * classes]: what the head gives
+  std::vector<BlockResult> maps;  // of the last block, for each box
+  int64_t flops = 0;              // of all boxes
+  double crop_ms = 0, network_ms = 0;
+};
+
+/// The three parts of a detector, one image at a time. The features that extract() computes stay
+/// where the back end has them; the other two read them there.
+class DetectorSession {
+ public:
+  virtual ~DetectorSession() = default;
+
+  /// As NetworkSession's, for one image that is scaled to this size.
+  virtual void expect_memory(Size /*scaled*/) const {}
+
+  /// Everything but the last block, on one image. sact::Error when the features are not finite.
+  virtual ImageResult extract(const InputView& image) = 0;
+  virtual AnchorOutputs score_anchors() = 0;
+  /// The last block and the head on what the features have inside the boxes, which are in pixels of
+  /// that image. sact::Error when the outputs are not finite.
+  virtual BoxOutputs classify(std::span<const Box> boxes) = 0;
+};
+
+}  // namespace sact

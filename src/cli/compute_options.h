@@ -1,0 +1,43 @@
+// Options that say what runs a network, and those of evaluations.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/evaluation.h"
+#include "cli/command.h"
+
+namespace sact::cli {
+
+/// What --backend and --dtype gave.
+struct BackendOptions {
+  std::string name;  // empty: the first back end that does what was asked for
+  std::string dtype = "fp32";
+};
+
+/// Adds --backend and --dtype to the command.
+void add_backend_options(CLI::App& command, BackendOptions& options);
+/// --dtype alone.
+void add_dtype_option(CLI::App& command, std::string& dtype);
+
+/// What these options ask for. Throws sact::Error for what no back end does, before a model is
+/// loaded for it.
+app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common);
+
+struct EvaluationOptions {
+  evaluation::Request request;
+  BackendOptions backend;
+};
+
+/// Adds --data, --split, --class-names, --batch, --workers, --backend and --dtype; returns
+/// --data.
+CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options);
+
+/// "128", "128x160", ...
+std::vector<Size> parse_sizes(const std::vector<std::string>& texts);
+
+/// Evaluates as the options say, until Ctrl-C.
+EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& options,
+                          const CommonOptions& common);
+
+}  // namespace sact::cli

@@ -1,0 +1,96 @@
+// Which back end does what was asked for, and what is said where none does.
+#include "backend/registry.h"
+
+#include <gtest/gtest.h>
+
+#include "support/errors.h"
+
+namespace sact {
+namespace {
+
+class NamedBackend : public Backend {
+ public:
+  NamedBackend(std::string name, Capabilities capabilities)
+      : name_(std::move(name)), capabilities_(std::move(capabilities)) {}
+  std::string name() const override { return name_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  std::shared_ptr<const LoadedNetwork> load(const NetworkSource&,
+                                            const LoadOptions&) const override {
+    return nullptr;
+  }
+
+ private:
+  std::string name_;
+  Capabilities capabilities_;
+};
+
+class Registry : public ::testing::Test {
+ protected:
+  Registry() {
+    Capabilities fast, wide;
+    fast.types = {{"cpu", Precision::kFloat32}, {"cpu", Precision::kBFloat16}};
+    fast.detectors = true;
+    wide.types = {{"cpu", Precision::kFloat32},
+                  {"cuda", Precision::kFloat32},
+                  {"cuda", Precision::kBFloat16, /*evaluation_only=*/true}};
+    wide.shares_processes = true;
+    registry_.add(std::make_unique<NamedBackend>("fast", fast));
+    registry_.add(std::make_unique<NamedBackend>("wide", wide));
+  }
+
+  std::string chosen(const BackendRequest& request) { return registry_.choose(request).name(); }
+  std::string refusal(const BackendRequest& request) {
+    return test::error_of([&] { registry_.choose(request); });
+  }
+
+  BackendRegistry registry_;
+};
+
+TEST_F(Registry, TheFirstThatSupportsTheRequestIsChosen) {
+  EXPECT_EQ(chosen({}), "fast");
+  EXPECT_EQ(chosen({.device = "cuda"}), "wide");
+  EXPECT_EQ(chosen({.precision = Precision::kBFloat16}), "fast");
+  EXPECT_EQ(chosen({.evaluation = true, .several_processes = true}), "wide");
+  EXPECT_EQ(chosen({.device = "cuda", .precision = Precision::kBFloat16, .evaluation = true}),
+            "wide");
+  EXPECT_EQ(chosen({.detector = true}), "fast");
+}
+
+TEST_F(Registry, WhoeverIsNamedIsTakenOrRefusedWithAWayOut) {
+  EXPECT_EQ(chosen({.name = "wide"}), "wide");
+  EXPECT_EQ(refusal({.name = "fast", .device = "cuda"}),
+            "--device cuda: the back end 'fast' does not run there; use --backend wide, or "
+            "leave out --device");
+  EXPECT_EQ(refusal({.name = "wide", .precision = Precision::kBFloat16}),
+            "--dtype bf16: the back end 'wide' has it only on cuda for evaluations; use --backend "
+            "fast, or leave out --dtype");
+  EXPECT_EQ(refusal({.name = "fast", .evaluation = true, .several_processes = true}),
+            "the back end 'fast' does not share work with other processes; use --backend wide, or "
+            "start one process without WORLD_SIZE");
+  EXPECT_EQ(refusal({.name = "wide", .detector = true}),
+            "the back end 'wide' does not run detectors; use --backend fast");
+}
+
+TEST_F(Registry, WhereNoneDoesTheOneWithTheDeviceSaysWhy) {
+  EXPECT_EQ(refusal({.device = "cuda", .precision = Precision::kBFloat16}),
+            "--dtype bf16: the back end 'wide' has it only on cuda for evaluations; leave out "
+            "--device, or leave out --dtype");
+  EXPECT_EQ(refusal({.device = "abacus"}),
+            "--device abacus: the back end 'fast' does not run there; leave out --device");
+}
+
+TEST_F(Registry, ABackEndThatDoesNotExistIsNamedBesideThoseThatDo) {
+  EXPECT_EQ(refusal({.name = "slow"}), "there is no back end 'slow'; known: fast, wide");
+  EXPECT_EQ(registry_.names(), (std::vector<std::string>{"fast", "wide"}));
+}
+
+TEST(Precisions, NamesGoBothWays) {
+  for (const std::string& name : precision_names()) {
+    EXPECT_EQ(precision_name(precision_from_name(name)), name);
+  }
+  EXPECT_EQ(test::error_of([] { precision_from_name("fp4"); }),
+            "there is no type of operands 'fp4'; known: fp32, bf16");
+}
+
+}  // namespace
+}  // namespace sact
