@@ -7,7 +7,7 @@
 #include "cli/interrupt.h"
 #include "cli/training.h"
 #include "detect/coco_eval.h"
-#include "train/detect/detection_settings.h"
+#include "train/detect/settings.h"
 
 namespace sact::cli {
 namespace {
@@ -19,7 +19,7 @@ int run(const TrainingOptions& options) {
     return 0;
   }
   const train::TrainRequest request = training_request(options);
-  const train::TrainDetectorOutcome outcome = app::torch_plugin().train_detector(request);
+  const train::TrainOutcome outcome = app::torch_plugin().train_detector(request);
   const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
   if (options.common.json) {
@@ -28,16 +28,16 @@ int run(const TrainingOptions& options) {
                 {"epochs", outcome.epochs},
                 {"steps", outcome.steps},
                 {"seconds", outcome.seconds},
-                {"AP", outcome.ap},
-                {"best_AP", outcome.best_ap},
+                {"AP", outcome.score},
+                {"best_AP", outcome.best_score},
                 {"flops", outcome.flops}});
   } else if (outcome.finished_before) {
     print(fmt::format("{} is finished: {}, best AP {}; epochs={} would go on", options.run,
-                      counted(outcome.epochs, "epoch"), detect::metric_text(outcome.best_ap),
+                      counted(outcome.epochs, "epoch"), detect::metric_text(outcome.best_score),
                       3 * outcome.epochs / 2 + 1));
   } else if (outcome.finished) {
     print(fmt::format("finished {} in {}: best AP {}", counted(outcome.epochs, "epoch"),
-                      format_duration(outcome.seconds), detect::metric_text(outcome.best_ap)));
+                      format_duration(outcome.seconds), detect::metric_text(outcome.best_score)));
     print_hint(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
                            options.run));
   } else {

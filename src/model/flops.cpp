@@ -119,12 +119,12 @@ BlockActivity block_activity(std::span<const int32_t> units, Size size, int unit
   return activity;
 }
 
-int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const BlockActivity> activity) {
-  SACT_ASSERT(int(activity.size()) == spec.blocks());
+int64_t adaptive_flops(std::span<const LayerCost> layers, std::span<const BlockActivity> activity) {
   int64_t sum = 0;
-  for (const LayerCost& layer : layer_list(spec, image)) {
+  for (const LayerCost& layer : layers) {
     int64_t positions = layer.positions();
     if (layer.domain != Domain::kDense) {
+      SACT_ASSERT(size_t(layer.block) < activity.size());
       const UnitActivity& unit = activity[size_t(layer.block)].at(size_t(layer.unit));
       if (layer.domain == Domain::kDilated) positions = unit.dilated;
       if (layer.domain == Domain::kActive) positions = unit.active;
@@ -135,14 +135,14 @@ int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const BlockA
   return sum;
 }
 
-int64_t adaptive_flops(const ModelSpec& spec, Size image,
+int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const LayerCost> layers,
                        const std::vector<std::span<const int32_t>>& units) {
   std::vector<BlockActivity> activity;
   for (int block = 0; block < spec.blocks(); ++block) {
     activity.push_back(block_activity(units[size_t(block)], spec.block_size(block, image),
                                       spec.units[size_t(block)]));
   }
-  return adaptive_flops(spec, image, activity);
+  return adaptive_flops(layers, activity);
 }
 
 }  // namespace sact

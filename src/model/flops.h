@@ -49,10 +49,11 @@ using BlockActivity = std::vector<UnitActivity>;  // one for each unit
 BlockActivity block_activity(std::span<const int32_t> units, Size size, int unit_count);
 
 /// FLOPs of one image; `activity` has one entry for each block.
-int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const BlockActivity> activity);
+int64_t adaptive_flops(std::span<const LayerCost> layers, std::span<const BlockActivity> activity);
 
-/// The same from every block's map of N, in reading order.
-int64_t adaptive_flops(const ModelSpec& spec, Size image,
+/// The same from every block's map of N, in reading order. `layers` are those of layer_list(),
+/// which many images of one size share.
+int64_t adaptive_flops(const ModelSpec& spec, Size image, std::span<const LayerCost> layers,
                        const std::vector<std::span<const int32_t>>& units);
 
 }  // namespace sact

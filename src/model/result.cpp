@@ -67,10 +67,20 @@ Map ponder_cost_map(const ImageResult& result) {
   return total_ponder_cost(maps);
 }
 
+void set_flops(const ModelSpec& spec, Size image, std::span<ImageResult> results) {
+  const std::vector<LayerCost> layers = layer_list(spec, image);
+  for (ImageResult& result : results) {
+    std::vector<std::span<const int32_t>> units;
+    for (const BlockResult& block : result.blocks) units.push_back(block.units);
+    result.flops = adaptive_flops(spec, image, layers, units);
+  }
+}
+
 int64_t result_flops(const ModelSpec& spec, Size image, const std::vector<BlockResult>& blocks) {
-  std::vector<std::span<const int32_t>> units;
-  for (const BlockResult& block : blocks) units.push_back(block.units);
-  return adaptive_flops(spec, image, units);
+  ImageResult result;
+  result.blocks = blocks;
+  set_flops(spec, image, {&result, 1});
+  return result.flops;
 }
 
 }  // namespace sact

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ double ponder_cost(const ImageResult& result);
 /// The ponder cost map of an image, at the resolution of block 1.
 Map ponder_cost_map(const ImageResult& result);
 
-/// FLOPs from the units each position was given.
+/// Sets the FLOPs of images of one size from the units each position was given.
+void set_flops(const ModelSpec& spec, Size image, std::span<ImageResult> results);
 int64_t result_flops(const ModelSpec& spec, Size image, const std::vector<BlockResult>& blocks);
 
 }  // namespace sact

@@ -40,15 +40,13 @@ bool has_font_folders(FcConfig* config) {
   return any;
 }
 
-/// Whether fontconfig can keep what it finds out: in a folder that is there, or that it can make.
+/// Whether fontconfig can keep what it finds out, in a folder that is there or that can be made.
 bool can_write_cache(FcConfig* config) {
   bool any = false;
   for_each(FcConfigGetCacheDirs(config), [&](const char* path) {
-    fs::path folder = path;
     std::error_code ignored;
-    while (!fs::exists(folder, ignored) && folder.has_relative_path())
-      folder = folder.parent_path();
-    any = any || access(folder.c_str(), W_OK) == 0;
+    if (!any) fs::create_directories(path, ignored);
+    any = any || access(path, W_OK) == 0;
   });
   return any;
 }
@@ -106,3 +104,18 @@ void prepare_fonts() {
 }
 
 }  // namespace sact::report
+
+// What the sanitizers are told about libraries that were not compiled for them.
+#ifdef __SANITIZE_ADDRESS__
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libfontconfig\n";  // a little of its configuration, once
+}
+extern "C" const char* __lsan_default_options() {
+  return "print_suppressions=0";
+}
+#endif
+#ifdef __SANITIZE_THREAD__
+extern "C" const char* __tsan_default_options() {
+  return "ignore_noninstrumented_modules=1";  // GLib's locks are its own
+}
+#endif

@@ -104,6 +104,14 @@ TEST_F(Installed, NothingLinksLibTorch) {
 }
 
 #ifdef SACT_SHARED
+TEST_F(Installed, TheLibraryNeedsNothingThatDrawsOrReadsAnnotations) {
+  const std::string needed = output_of("ldd " + libraries() + "/libsact.so");
+  EXPECT_NE(needed.find("libpng"), std::string::npos) << needed;
+  for (const char* library : {"cairo", "pango", "fontconfig", "glib", "pugixml"}) {
+    EXPECT_EQ(needed.find(library), std::string::npos) << needed;
+  }
+}
+
 TEST_F(Installed, TheLibraryExportsThePublicClassesAlone) {
   const std::regex is_public(
       "(sact::(Image|Model|Result|Session)::[A-Za-z_~]+(\\[abi:cxx11\\])?\\(.*"

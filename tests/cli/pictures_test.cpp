@@ -21,9 +21,10 @@ class CliPictures : public ::testing::Test {
   }
 
   test::Finished predict(const std::string& photo, std::vector<std::string> environment = {}) {
+    std::filesystem::remove_all(directory_ / "maps");
     io::write_image(directory_ / photo, data::synthetic_sample({}, 0).image);
     return test::Running({SACT_PROGRAM,
-                          {"predict", "m", photo, "--out", "maps", "-q"},
+                          {"predict", "m", photo, "--out", "maps"},
                           std::move(environment),
                           directory_.path()})
         .wait();

@@ -1,7 +1,7 @@
 // Nothing is allocated while a network runs. What run() hands out is: logits, and maps of every
-// block; and FLOPs are worked out from these maps by result_flops(), which lists the layers. So the
+// block; and FLOPs are worked out from these maps by set_flops(), which lists the layers. So the
 // calls of operator new in a run on images of a size that the session has seen are counted, on all
-// threads; those that result_flops() makes for the same results are taken off; and what is left
+// threads; those that set_flops() makes for the same results are taken off; and what is left
 // must be the same however many units the blocks have.
 #include <gtest/gtest.h>
 
@@ -50,9 +50,9 @@ std::pair<int64_t, int64_t> counted_runs(const ModelSpec& spec, kernels::DataTyp
   session.run(planes, 2, size);
   const auto count = [&] {
     const int64_t before = allocations;
-    const std::vector<ImageResult> results = session.run(planes, 2, size);
+    std::vector<ImageResult> results = session.run(planes, 2, size);
     const int64_t between = allocations;
-    for (const ImageResult& result : results) result_flops(spec, size, result.blocks);
+    set_flops(spec, size, results);
     return (between - before) - (allocations - between);
   };
   const int64_t second = count();

@@ -107,7 +107,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(std::tuple(Halting::kNone, Stem::kImageNet, UnitKind::kBottleneck),
                       std::tuple(Halting::kSact, Stem::kImageNet, UnitKind::kBottleneck),
                       std::tuple(Halting::kAct, Stem::kSmall, UnitKind::kBottleneck),
-                      std::tuple(Halting::kSact, Stem::kSmall, UnitKind::kBasic)));
+                      std::tuple(Halting::kSact, Stem::kSmall, UnitKind::kBasic),
+                      std::tuple(Halting::kSact, Stem::kImageNet, UnitKind::kBottleneckV1),
+                      std::tuple(Halting::kNone, Stem::kSmall, UnitKind::kBasicV1)));
 
 }  // namespace
 }  // namespace sact::detect

@@ -11,6 +11,9 @@
 
 namespace sact::kernels {
 
+/// What must not be written over.
+inline constexpr float kCanary = 12345.0f;
+
 inline int random_int(Random& random, int low, int high) {
   return low + int(random.uniform(0, 1) * (high - low + 1) * 0.999999);
 }

@@ -135,7 +135,7 @@ TEST(Flops, AdaptiveNetworkThatNeverHaltsCostsDensePlusHalting) {
   const Size image{97, 130};
   for (Halting halting : {Halting::kAct, Halting::kSact}) {
     const ModelSpec spec = imagenet({3, 4, 6, 3}, halting);
-    EXPECT_EQ(adaptive_flops(spec, image, all_active(spec, image, 1000)),
+    EXPECT_EQ(adaptive_flops(layer_list(spec, image), all_active(spec, image, 1000)),
               dense_flops(spec, image) + halting_flops(spec, image));
   }
 }
@@ -150,7 +150,7 @@ TEST(Flops, BlocksCutAfterKUnitsCostTheShorterNetworkPlusItsScores) {
     const int64_t channels = spec.block_channels(block);
     last_scores += 2 * 9 * channels * spec.block_size(block, image).positions() + 2 * channels;
   }
-  EXPECT_EQ(adaptive_flops(spec, image, all_active(spec, image, 2)),
+  EXPECT_EQ(adaptive_flops(layer_list(spec, image), all_active(spec, image, 2)),
             dense_flops(shorter, image) + halting_flops(shorter, image) + last_scores);
 }
 
@@ -161,7 +161,7 @@ TEST(Flops, OneActivePositionCostsItsNeighbourhood) {
     std::vector<int32_t> units(64, 1);
     if (position >= 0) units[size_t(position)] = 2;
     const std::vector<BlockActivity> activity = {block_activity(units, {8, 8}, 2)};
-    return adaptive_flops(spec, image, activity);
+    return adaptive_flops(layer_list(spec, image), activity);
   };
   const int64_t none = flops_with(-1), corner = flops_with(0), inner = flops_with(8 * 3 + 3);
   const int64_t conv1 = 2 * 256 * 64, rest = 2 * (9 * 64 * 64 + 64 * 256);

@@ -6,9 +6,12 @@
 #include <map>
 #include <string>
 
-#include "train/classify/training_step.h"
+#include "train/classify/step.h"
+#include "train/loop/epoch_sums.h"
+#include "train/loop/sgd.h"
 #include "train/random_network.h"
 #include "train/torch/precision.h"
+#include "train/torch/recording.h"
 
 namespace sact::train {
 namespace {
@@ -196,18 +199,20 @@ TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
       network->to(torch::Device(torch::kCUDA));
       network->train();
       Sgd sgd(network->named_parameters(), {});
-      TrainingStep step(network, sgd, {.tau = 0.01, .graph = graph});
-      EpochSums sums({}, network->spec().blocks(), torch::kCUDA);
-      for (uint64_t i = 0; i < 8; ++i) {
-        const torch::Tensor images = test::random_images(4, 48, 48, 82 + i).to(torch::kCUDA);
-        const torch::Tensor labels = ((torch::arange(4) + int64_t(i)) % 6).to(torch::kCUDA);
+      TrainingStep step(network, {.tau = 0.01, .graph = graph});
+      EpochSums sums({}, 4, size_t(network->spec().blocks()), torch::kCUDA);
+      for (uint64_t i = 0; i < 10; ++i) {
+        const int count = i == 6 ? 3 : 4;  // a batch of another size between replays
+        const torch::Tensor images = test::random_images(count, 48, 48, 82 + i).to(torch::kCUDA);
+        const torch::Tensor labels = ((torch::arange(count) + int64_t(i)) % 6).to(torch::kCUDA);
         step.set_tau(i < 5 ? 0.01 : 0.1);
-        sums.add(step.run(images, labels, i < 6 ? 0.01 : 0.001));
+        sgd.zero_gradients();
+        const StepResult result = step.run(images, labels);
+        sgd.step(i < 6 ? 0.01 : 0.001);
+        sums.add(result.sums, result.most_units);
       }
-      Progression progression;
-      Processes alone;
-      sums.store(progression, alone);
-      std::vector<torch::Tensor> all = {torch::tensor({float(progression.loss_sum)})};
+      ProcessGroup alone;
+      std::vector<torch::Tensor> all = {torch::tensor({float(sums.sums(alone)[kLossSum])})};
       for (auto& tensor : named_tensors(*network)) {
         all.push_back(tensor.value().detach().to(torch::kCPU, torch::kFloat32).flatten());
       }
@@ -215,6 +220,31 @@ TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
     };
     EXPECT_LT(relative_difference(train_some(true), train_some(false)), 1e-3);
   }
+}
+
+TEST_F(Cuda, RecordedPartsLeaveTheGradientsOfPlainWork) {
+  // The second parameter is used by inputs of one shape only.
+  const torch::Device device(torch::kCUDA, 0);
+  const auto made = torch::dtype(torch::kFloat32).device(device);
+  auto gradients = [&](bool record) {
+    torch::Tensor first = torch::full({1}, 2.0f, made).requires_grad_();
+    torch::Tensor second = torch::full({1}, 3.0f, made).requires_grad_();
+    const RecordedPart::Work work = [&](const torch::Tensor& input) -> std::vector<torch::Tensor> {
+      return {input.size(0) == 4 ? input * first + second : input * first};
+    };
+    const auto stream = record ? RecordingStream::create(device) : nullptr;
+    const auto part = record ? RecordedPart::create(device, work, {first, second}) : nullptr;
+    std::vector<float> found;
+    for (const int64_t size : {4, 2, 4, 2, 4, 2, 2, 4}) {
+      first.mutable_grad() = second.mutable_grad() = torch::Tensor();
+      const torch::Tensor input = torch::arange(size, made);
+      (part ? part->run(input) : work(input)).front().sum().backward();
+      found.push_back(first.grad().item<float>());
+      found.push_back(second.grad().defined() ? second.grad().item<float>() : -1);
+    }
+    return found;
+  };
+  EXPECT_EQ(gradients(true), gradients(false));
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "detect/examples.h"
 #include "model/detection.h"
 #include "support/random_model.h"
-#include "train/detect/detection_loss.h"
-#include "train/detect/example_feeder.h"
+#include "train/detect/data_loader.h"
+#include "train/detect/loss.h"
 #include "train/random_network.h"
 #include "train/torch/crop_torch.h"
 
@@ -223,13 +223,13 @@ TEST(DetectionLoss, ThePonderCostIsThatOfTheExtractor) {
   EXPECT_GT(halting, 0);
 }
 
-TEST(ExampleFeeder, BoxesAreMirroredWithTheirPicture) {
+TEST(SampleLoader, BoxesAreMirroredWithTheirPicture) {
   const auto examples = detect::synthetic_examples("synthetic:size=64,count=8,val=1", "train");
   DetectionSpec detection;
   detection.shorter_side = 50;
   for (int64_t index = 0; index < examples->size(); ++index) {
-    const FedExample plain = read_example(*examples, index, detection, false, true);
-    const FedExample mirrored = read_example(*examples, index, detection, true, true);
+    const DetectionSample plain = read_sample(*examples, index, detection, false, true);
+    const DetectionSample mirrored = read_sample(*examples, index, detection, true, true);
     EXPECT_TRUE(torch::equal(mirrored.pixels, plain.pixels.flip(2)));
     ASSERT_FALSE(plain.objects.empty());
     ASSERT_EQ(mirrored.objects.size(), plain.objects.size());

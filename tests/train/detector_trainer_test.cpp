@@ -1,6 +1,6 @@
 // Training runs of detectors: stopping, resuming to the last bit, starting from classifiers, and
 // mistakes.
-#include "train/detect/detector_trainer.h"
+#include "train/detect/task.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include "report/csv.h"
 #include "support/errors.h"
 #include "support/temporary.h"
+#include "train/loop/trainer.h"
 
 namespace sact::train {
 namespace {
@@ -22,19 +23,36 @@ class DetectorTraining : public ::testing::Test {
   void SetUp() override { set_log_level(LogLevel::kWarning); }
   void TearDown() override { set_log_level(LogLevel::kInfo); }
 
-  DetectorTrainOptions options(const std::string& run, std::vector<std::string> changes = {}) {
-    DetectorTrainOptions options;
-    for (const char* setting :
-         {"data=synthetic:size=64,count=6,val=3", "train=train", "val=val", "units=1,2,1",
-          "stem=small", "unit=basic", "width=4", "halting=sact", "shorter_side=64",
-          "anchor_sizes=16,32", "anchor_ratios=1", "proposal_channels=8", "proposals=10",
-          "epochs=2", "batch=2", "box_batch=8", "anchor_batch=16", "samples=1", "workers=2"}) {
-      set_from_text(options.settings, setting);
-    }
-    for (const std::string& change : changes) set_from_text(options.settings, change);
-    options.run = directory_ / run;
-    options.threads = 1;
-    return options;
+  TrainRequest request(const std::string& run, const std::vector<std::string>& changes = {}) {
+    TrainRequest request;
+    request.assignments = {"data=synthetic:size=64,count=6,val=3",
+                           "train=train",
+                           "val=val",
+                           "units=1,2,1",
+                           "stem=small",
+                           "unit=basic",
+                           "width=4",
+                           "halting=sact",
+                           "shorter_side=64",
+                           "anchor_sizes=16,32",
+                           "anchor_ratios=1",
+                           "proposal_channels=8",
+                           "proposals=10",
+                           "epochs=2",
+                           "batch=2",
+                           "box_batch=8",
+                           "anchor_batch=16",
+                           "samples=1",
+                           "workers=2"};
+    request.assignments.insert(request.assignments.end(), changes.begin(), changes.end());
+    request.run = (directory_ / run).string();
+    request.threads = 1;
+    return request;
+  }
+
+  TrainOutcome train_detector(const TrainRequest& request) {
+    DetectorTask task;
+    return run_training(task, request);
   }
 
   std::string bytes_of(const std::string& file) {
@@ -46,11 +64,11 @@ class DetectorTraining : public ::testing::Test {
 };
 
 TEST_F(DetectorTraining, RunFolderHasEverything) {
-  const DetectorTrainResult result = train_detector(options("a"));
+  const TrainOutcome result = train_detector(request("a"));
   EXPECT_TRUE(result.finished);
   EXPECT_EQ(result.epochs, 2);
   EXPECT_EQ(result.steps, 6);
-  EXPECT_GE(result.ap, 0);
+  EXPECT_GE(result.score, 0);
   EXPECT_GT(result.flops, 0);
   for (const char* file :
        {"settings.json", "log.csv", "curves.svg", "summary.html", "events", "best.safetensors",
@@ -74,21 +92,21 @@ TEST_F(DetectorTraining, RunFolderHasEverything) {
   const auto events = std::filesystem::directory_iterator(directory_ / "a/events")->path();
   const std::string recorded = bytes_of("a/events/" + events.filename().string());
   EXPECT_NE(recorded.find("step/proposal_score"), std::string::npos);
-  const DetectorTrainResult again = train_detector(options("a"));
+  const TrainOutcome again = train_detector(request("a"));
   EXPECT_TRUE(again.finished_before);
   EXPECT_EQ(again.steps, 6);
-  EXPECT_EQ(again.stored.ap, result.ap);
-  EXPECT_EQ(again.stored.flops, result.flops);
+  EXPECT_EQ(again.score, result.score);
+  EXPECT_EQ(again.flops, result.flops);
   EXPECT_EQ(bytes_of("a/summary.html"), page);
 }
 
 TEST_F(DetectorTraining, MoreEpochsGoOnWithTheSettingsOfTheFolder) {
-  train_detector(options("a", {"epochs=1"}));
-  DetectorTrainOptions more;
-  more.run = directory_ / "a";
+  train_detector(request("a", {"epochs=1"}));
+  TrainRequest more;
+  more.run = (directory_ / "a").string();
   more.threads = 1;
-  more.given = [](DetectionSettings& settings) { set_from_text(settings, "epochs=2"); };
-  const DetectorTrainResult result = train_detector(more);
+  more.assignments = {"epochs=2"};
+  const TrainOutcome result = train_detector(more);
   EXPECT_EQ(result.epochs, 2);
   EXPECT_EQ(result.steps, 6);
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
@@ -98,16 +116,16 @@ TEST_F(DetectorTraining, MoreEpochsGoOnWithTheSettingsOfTheFolder) {
 }
 
 TEST_F(DetectorTraining, InterruptedAtAnyStepResumesToTheSameBits) {
-  train_detector(options("whole"));
+  train_detector(request("whole"));
   const std::string expected = bytes_of("whole/last.safetensors");
   for (int stop : {1, 3, 4, 5}) {
     SCOPED_TRACE(stop);
     const std::string run = "stopped" + std::to_string(stop);
-    DetectorTrainOptions first = options(run);
+    TrainRequest first = request(run);
     int steps = 0;
     first.interrupted = [&] { return ++steps >= stop; };
     EXPECT_FALSE(train_detector(first).finished);
-    const DetectorTrainResult resumed = train_detector(options(run));
+    const TrainOutcome resumed = train_detector(request(run));
     EXPECT_TRUE(resumed.finished);
     EXPECT_EQ(resumed.steps, 6);
     EXPECT_EQ(bytes_of(run + "/last.safetensors"), expected);
@@ -121,12 +139,14 @@ TEST_F(DetectorTraining, InterruptedAtAnyStepResumesToTheSameBits) {
 }
 
 TEST_F(DetectorTraining, NormStatisticsStayAsTheyWere) {
-  ModelSpec spec = spec_of_run(options("x").settings, std::vector<std::string>(10, "class"));
+  DetectionSettings settings;
+  for (const std::string& text : request("x").assignments) set_from_text(settings, text);
+  ModelSpec spec = spec_of_run(settings, std::vector<std::string>(10, "class"));
   spec.detection.reset();
   const auto weights = initial_weights(spec);
   write_model(directory_ / "init.safetensors", spec, weights);
   const std::string init = (directory_ / "init.safetensors").string();
-  train_detector(options("a", {"init=" + init, "epochs=1"}));
+  train_detector(request("a", {"init=" + init, "epochs=1"}));
   const ModelFile before(init), after(directory_ / "a/last.safetensors");
   int statistics = 0, moved = 0;
   for (const WeightInfo& weight : weight_list(spec)) {
@@ -156,10 +176,10 @@ TEST_F(DetectorTraining, CrowdsAndEmptyImagesAreTrainedOn) {
   instances.objects = {{1, 1, 1, {0, 0, 64, 64}, 4096, true}};
   detect::write_coco_instances(directory_ / "coco/annotations/instances_all.json", instances);
   const std::string data = "data=" + (directory_ / "coco").string();
-  const DetectorTrainResult result =
-      train_detector(options("a", {data, "train=all", "val=all", "batch=1", "samples=9"}));
+  const TrainOutcome result =
+      train_detector(request("a", {data, "train=all", "val=all", "batch=1", "samples=9"}));
   EXPECT_TRUE(result.finished);
-  EXPECT_EQ(result.ap, -1);
+  EXPECT_TRUE(std::isnan(result.score));
   EXPECT_TRUE(std::filesystem::exists(directory_ / "a/best.safetensors"));
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
   EXPECT_TRUE(std::isfinite(log.find("loss")->back()));
@@ -169,13 +189,13 @@ TEST_F(DetectorTraining, CrowdsAndEmptyImagesAreTrainedOn) {
 
 TEST_F(DetectorTraining, MistakesAreOneLine) {
   auto message = [&](std::vector<std::string> changes) {
-    return test::error_of([&] { train_detector(options("m", std::move(changes))); });
+    return test::error_of([&] { train_detector(request("m", std::move(changes))); });
   };
   EXPECT_EQ(message({"data=" + (directory_ / "none").string()}),
             (directory_ / "none").string() + ": there is no such folder");
   EXPECT_EQ(message({"train=other"}),
             "synthetic:size=64,count=6,val=3: has the splits train and val, but no 'other'");
-  EXPECT_EQ(message({"batch=9"}), "setting 'batch': 6 images do not fill one step of 9");
+  EXPECT_EQ(message({"batch=9"}), "setting 'batch': 6 images do not fill one batch of 9");
   EXPECT_EQ(message({"precision=bf16"}), "setting 'precision': bf16 needs --device cuda");
   EXPECT_EQ(message({"box_batch=3"}), "setting 'box_batch' must be between 4 and 10000, found 3");
   EXPECT_EQ(message({"drops=0.5,2"}), "setting 'drops' must be between 0 and 1, found 2");
@@ -184,9 +204,9 @@ TEST_F(DetectorTraining, MistakesAreOneLine) {
   DetectionSettings settings;
   EXPECT_EQ(test::error_of([&] { set_from_text(settings, "size=3"); }),
             "there is no setting 'size'; 'sact train-detector --settings' lists them");
-  train_detector(options("a", {"epochs=1"}));
+  train_detector(request("a", {"epochs=1"}));
   EXPECT_NE(test::error_of([&] {
-              train_detector(options("a", {"epochs=1", "rate=1"}));
+              train_detector(request("a", {"epochs=1", "rate=1"}));
             }).find("rate: 0.0003 -> 1.0"),
             std::string::npos);
 }

@@ -12,7 +12,8 @@
 #include "model/preprocess.h"
 #include "model/result.h"
 #include "support/temporary.h"
-#include "train/classify/trainer.h"
+#include "train/classify/task.h"
+#include "train/loop/trainer.h"
 #include "train/torch/torch_runner.h"
 
 namespace sact::train {
@@ -44,58 +45,57 @@ class Learning : public ::testing::Test {
   static void SetUpTestSuite() {
     set_log_level(LogLevel::kWarning);
     directory_ = std::make_unique<test::TemporaryDirectory>();
-    TrainOptions options;
-    for (const char* setting : {"data=synthetic:size=96,count=4000,val=500",
-                                "units=2,3,3",
-                                "unit=basic",
-                                "width=16",
-                                "halting=sact",
-                                "halting_bias=-1",
-                                "tau=0.01",
-                                "residual_scale=0.2",
-                                "norm_decay=0.95",
-                                "size=96",
-                                "epochs=6",
-                                "batch=16",
-                                "rate=0.05",
-                                "schedule=cosine",
-                                "warmup_epochs=0.3",
-                                "crop_min_area=0.8",
-                                "brightness=0",
-                                "contrast=0",
-                                "saturation=0",
-                                "hue=0",
-                                "eval_every=100",
-                                "samples=0",
-                                "workers=1"}) {
-      set_from_text(options.settings, setting);
-    }
-    options.run = *directory_ / "run";
-    options.threads = 1;  // as many as any machine has, for the same sums everywhere
-    result_ = train(options);
+    task_ = std::make_unique<ClassifierTask>();
+    TrainRequest request;
+    request.assignments = {"data=synthetic:size=96,count=4000,val=500",
+                           "units=2,3,3",
+                           "unit=basic",
+                           "width=16",
+                           "halting=sact",
+                           "halting_bias=-1",
+                           "tau=0.01",
+                           "residual_scale=0.2",
+                           "norm_decay=0.95",
+                           "size=96",
+                           "epochs=6",
+                           "batch=16",
+                           "rate=0.05",
+                           "schedule=cosine",
+                           "warmup_epochs=0.3",
+                           "crop_min_area=0.8",
+                           "brightness=0",
+                           "contrast=0",
+                           "saturation=0",
+                           "hue=0",
+                           "eval_every=100",
+                           "samples=0",
+                           "workers=1"};
+    request.run = (*directory_ / "run").string();
+    request.threads = 1;  // as many as any machine has, for the same sums everywhere
+    run_training(*task_, request);
     set_log_level(LogLevel::kInfo);
   }
   static void TearDownTestSuite() {
-    result_ = {};
+    task_.reset();
     directory_.reset();
   }
 
-  static const ModelSpec& spec() { return result_.network->spec(); }
+  static ModelSpec spec() { return task_->network()->spec(); }
 
   inline static std::unique_ptr<test::TemporaryDirectory> directory_;
-  inline static TrainResult result_;
+  inline static std::unique_ptr<ClassifierTask> task_;
 };
 
 TEST_F(Learning, TellsTheShapesApart) {
   // 0.47 when this was written, where chance is 0.1; other compilers and libraries round
   // differently.
-  RecordProperty("accuracy", std::to_string(result_.last.accuracy));
-  EXPECT_GT(result_.last.accuracy, 0.3);
+  RecordProperty("accuracy", std::to_string(task_->last_evaluation().accuracy));
+  EXPECT_GT(task_->last_evaluation().accuracy, 0.3);
 }
 
 TEST_F(Learning, DoesClearlyLessThanTheDenseNetwork) {
-  const double share =
-      result_.last.flops.mean / double(dense_flops(spec(), {spec().input.size, spec().input.size}));
+  const double share = task_->last_evaluation().flops.mean /
+                       double(dense_flops(spec(), {spec().input.size, spec().input.size}));
   RecordProperty("share", std::to_string(share));
   EXPECT_LT(share, 0.95);  // 0.85 when this was written
 }

@@ -54,10 +54,13 @@ void set_scores(Network& network, const std::vector<std::vector<double>>& scores
   }
 }
 
+constexpr UnitKind kUnitKinds[] = {UnitKind::kBottleneck, UnitKind::kBasic, UnitKind::kBottleneckV1,
+                                   UnitKind::kBasicV1};
+
 TEST(Network, OutputsHaveTheirShapesForAnySizeAndKind) {
   torch::NoGradGuard no_grad;
   for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
-    for (UnitKind unit : {UnitKind::kBottleneck, UnitKind::kBasic}) {
+    for (UnitKind unit : kUnitKinds) {
       for (Stem stem : {Stem::kImageNet, Stem::kSmall}) {
         for (const Size size : {Size{32, 32}, {33, 47}}) {
           ModelSpec spec = tiny_spec(halting, {2, 1, 3});
@@ -216,6 +219,38 @@ TEST(Network, EqualsTheSpecificationComputedPositionByPosition) {
   small.stem = Stem::kSmall;
   borders += expect_equal_to_plain_loops(small, 16);
   EXPECT_GE(borders, 6) << "halted and active positions hardly met";
+}
+
+TEST(Network, EveryParameterOfEveryKindLearns) {
+  for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
+    for (UnitKind unit : kUnitKinds) {
+      ModelSpec spec = tiny_spec(halting, {2, 3});
+      spec.unit = unit;
+      SCOPED_TRACE(to_json(spec));
+      Network network = random_network(spec, 19);
+      network->train();
+      const NetworkOutput output = network->forward(random_images(3, 48, 48, 20));
+      torch::Tensor loss = output.logits.square().sum();
+      if (spec.adaptive()) loss = loss + ponder_penalty(output);
+      loss.backward();
+      for (const auto& parameter : network->named_parameters()) {
+        ASSERT_TRUE(parameter.value().grad().defined()) << parameter.key();
+        EXPECT_TRUE(torch::isfinite(parameter.value().grad()).all().item<bool>())
+            << parameter.key();
+      }
+    }
+  }
+}
+
+TEST(Network, StatesOfPostActivationUnitsAreNeverNegative) {
+  torch::NoGradGuard no_grad;
+  for (Halting halting : {Halting::kNone, Halting::kSact}) {
+    ModelSpec spec = tiny_spec(halting, {3, 2});
+    spec.unit = UnitKind::kBottleneckV1;
+    const NetworkOutput output = random_network(spec, 21)->forward(random_images(2, 64, 48, 22));
+    EXPECT_GE(output.features.min().item<float>(), 0);
+    EXPECT_GT(output.features.max().item<float>(), 0);
+  }
 }
 
 TEST(Network, PermutingABatchPermutesTheResults) {

@@ -15,7 +15,8 @@ namespace {
 TEST(NetworkWeights, EveryParameterAndBufferHasAPlaceInTheFile) {
   for (Halting halting : {Halting::kNone, Halting::kAct, Halting::kSact}) {
     for (bool norm : {true, false}) {
-      for (UnitKind unit : {UnitKind::kBottleneck, UnitKind::kBasic}) {
+      for (UnitKind unit :
+           {UnitKind::kBottleneck, UnitKind::kBasic, UnitKind::kBottleneckV1, UnitKind::kBasicV1}) {
         ModelSpec spec = test::tiny_spec(halting);
         spec.halting_norm = norm;
         spec.unit = unit;

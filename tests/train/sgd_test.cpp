@@ -1,9 +1,7 @@
-// The optimizer and the learning rate.
+// The optimizer.
 #include "train/loop/sgd.h"
 
 #include <gtest/gtest.h>
-
-#include "train/loop/schedule.h"
 
 namespace sact::train {
 namespace {
@@ -71,39 +69,6 @@ TEST(Sgd, HaltingScoresHaveTheirOwnRate) {
   // v = 1, then 1.5
   EXPECT_NEAR(dict[0].value()[0].item<float>(), 1 - 0.2 * 2.5, 1e-6);
   EXPECT_NEAR(dict[1].value()[0].item<float>(), 1 - 0.1 * 0.2 * 2.5, 1e-6);
-}
-
-TEST(Schedule, StepsDropByTheirFactor) {
-  TrainSettings settings;
-  settings.rate = 1;
-  EXPECT_DOUBLE_EQ(learning_rate(settings, 0, 10), 1);
-  EXPECT_DOUBLE_EQ(learning_rate(settings, 299, 10), 1);
-  EXPECT_NEAR(learning_rate(settings, 300, 10), 0.1, 1e-12);
-  EXPECT_NEAR(learning_rate(settings, 600, 10), 0.01, 1e-12);
-}
-
-TEST(Schedule, CosineWithWarmUp) {
-  TrainSettings settings;
-  settings.rate = 1;
-  settings.schedule = "cosine";
-  settings.epochs = 12;
-  settings.warmup_epochs = 2;
-  EXPECT_DOUBLE_EQ(learning_rate(settings, 0, 10), 1.0 / 20);
-  EXPECT_DOUBLE_EQ(learning_rate(settings, 19, 10), 1);
-  EXPECT_DOUBLE_EQ(learning_rate(settings, 20, 10), 1);
-  EXPECT_NEAR(learning_rate(settings, 70, 10), 0.5, 1e-12);
-  EXPECT_NEAR(learning_rate(settings, 119, 10), 0, 1e-3);
-}
-
-TEST(Schedule, TauRisesFromZeroAndStays) {
-  TrainSettings settings;
-  settings.tau = 0.01;
-  EXPECT_DOUBLE_EQ(ponder_weight(settings, 0, 10), 0.01) << "without a warm-up";
-  settings.tau_warmup_epochs = 2;
-  EXPECT_DOUBLE_EQ(ponder_weight(settings, 0, 10), 0);
-  EXPECT_DOUBLE_EQ(ponder_weight(settings, 15, 10), 0.0075);
-  EXPECT_DOUBLE_EQ(ponder_weight(settings, 20, 10), 0.01);
-  EXPECT_DOUBLE_EQ(ponder_weight(settings, 500, 10), 0.01);
 }
 
 }  // namespace

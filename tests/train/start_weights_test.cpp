@@ -6,7 +6,7 @@
 #include "support/errors.h"
 #include "support/random_model.h"
 #include "support/temporary.h"
-#include "train/classify/trainer.h"
+#include "train/classify/task.h"
 #include "train/torch/detector.h"
 #include "train/torch/network_weights.h"
 
@@ -67,8 +67,8 @@ TEST_F(StartWeights, WithoutAFileNetworksArePlain) {
 }
 
 TEST_F(StartWeights, SettingsOfEarlierRunsAreRead) {
-  const TrainSettings settings =
-      settings_from_json(R"({"halting":"sact","halting_norm":false})", "settings.json");
+  TrainSettings settings;
+  set_from_json(settings, R"({"halting":"sact","halting_norm":false})", "settings.json");
   EXPECT_EQ(settings.halting_norm, "false");
 }
 

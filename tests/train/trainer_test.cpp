@@ -1,6 +1,5 @@
 // Training runs: learning, stopping, resuming to the last bit, and mistakes.
-#include "train/classify/trainer.h"
-#include "train/loop/start_weights.h"
+#include "train/loop/trainer.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +14,8 @@
 #include "support/errors.h"
 #include "support/protobuf.h"
 #include "support/temporary.h"
+#include "train/classify/task.h"
+#include "train/loop/run_log.h"
 #include "train/loop/start_weights.h"
 #include "train/torch/network_weights.h"
 
@@ -26,17 +27,29 @@ class Training : public ::testing::Test {
   void SetUp() override { set_log_level(LogLevel::kWarning); }
   void TearDown() override { set_log_level(LogLevel::kInfo); }
 
-  TrainOptions options(const std::string& run, std::vector<std::string> changes = {}) {
-    TrainOptions options;
-    for (const char* setting :
-         {"data=synthetic:size=36,count=60,val=20", "units=2,2", "stem=small", "unit=basic",
-          "width=4", "size=32", "halting=sact", "epochs=2", "batch=10", "samples=2", "workers=2"}) {
-      set_from_text(options.settings, setting);
-    }
-    for (const std::string& change : changes) set_from_text(options.settings, change);
-    options.run = directory_ / run;
-    options.threads = 1;
-    return options;
+  TrainRequest request(const std::string& run, const std::vector<std::string>& changes = {}) {
+    TrainRequest request;
+    request.assignments = {"data=synthetic:size=36,count=60,val=20",
+                           "units=2,2",
+                           "stem=small",
+                           "unit=basic",
+                           "width=4",
+                           "size=32",
+                           "halting=sact",
+                           "epochs=2",
+                           "batch=10",
+                           "samples=2",
+                           "workers=2"};
+    request.assignments.insert(request.assignments.end(), changes.begin(), changes.end());
+    request.run = (directory_ / run).string();
+    request.threads = 1;
+    return request;
+  }
+
+  /// The task is that of the last call.
+  TrainOutcome train(const TrainRequest& request) {
+    task_ = std::make_unique<ClassifierTask>();
+    return run_training(*task_, request);
   }
 
   std::string bytes_of(const std::string& file) {
@@ -75,14 +88,15 @@ class Training : public ::testing::Test {
   }
 
   test::TemporaryDirectory directory_;
+  std::unique_ptr<ClassifierTask> task_;
 };
 
 TEST_F(Training, RunFolderHasEverything) {
-  const TrainResult result = train(options("a"));
+  const TrainOutcome result = train(request("a"));
   EXPECT_TRUE(result.finished);
   EXPECT_EQ(result.epochs, 2);
   EXPECT_EQ(result.steps, 12);
-  EXPECT_EQ(result.last.images, 20);
+  EXPECT_EQ(task_->last_evaluation().images, 20);
   for (const char* file :
        {"settings.json", "log.csv", "curves.svg", "summary.html", "events", "best.safetensors",
         "last.safetensors", "checkpoint.safetensors", "samples/epoch-0002.png"}) {
@@ -90,8 +104,8 @@ TEST_F(Training, RunFolderHasEverything) {
   }
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
   EXPECT_EQ(log.rows(), 2u);
-  EXPECT_EQ(result.stored.accuracy, log.find("val_accuracy")->back());
-  EXPECT_EQ(result.stored.flops, log.find("flops")->back());
+  EXPECT_EQ(result.score, log.find("val_accuracy")->back());
+  EXPECT_EQ(result.flops, log.find("flops")->back());
   const ModelFile model(directory_ / "a/last.safetensors");
   EXPECT_EQ(model.spec().classes, 10);
   EXPECT_EQ(model.spec().labels.size(), 10u);
@@ -100,7 +114,7 @@ TEST_F(Training, RunFolderHasEverything) {
 
 TEST_F(Training, LossesOfStepsAddUpToThatOfTheEpoch) {
   // Six steps an epoch: the losses are looked at after steps 5, 6, 10 and 12.
-  const TrainResult result = train(options("a", {"log_every=5", "tau=0.1"}));
+  train(request("a", {"log_every=5", "tau=0.1"}));
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
   const auto events = scalars("a/events");
   for (const auto& [tag, column] :
@@ -120,10 +134,10 @@ TEST_F(Training, LossesOfStepsAddUpToThatOfTheEpoch) {
 }
 
 TEST_F(Training, ValidationLossAndConfusionAreThoseOfTheAnswers) {
-  const TrainResult result = train(options("a", {"epochs=1"}));
-  const auto dataset = data::open_dataset(result.settings.data, "val");
-  Feeder feeder(*dataset, {36});
-  Processes alone;
+  const TrainOutcome result = train(request("a", {"epochs=1"}));
+  const auto dataset = data::open_dataset(result.data, result.split);
+  DeviceLoader loader(*dataset, {36});
+  ProcessGroup alone;
   double entropy = 0, correct = 0;
   EvaluateOptions options{{32, 32}, 7};
   options.on_image = [&](const evaluation::EvaluatedImage& image) {
@@ -131,7 +145,7 @@ TEST_F(Training, ValidationLossAndConfusionAreThoseOfTheAnswers) {
     entropy -= std::log(shares[size_t(image.label)]) / 20;
     correct += image.label == top_classes(image.result.logits, 1).front().index;
   };
-  evaluate(result.network, feeder, alone, options);
+  evaluate(task_->network(), loader, alone, options);
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
   EXPECT_NEAR(log.find("val_loss")->back(), entropy, 1e-5);
   const report::CsvColumns confusion = report::read_csv(directory_ / "a/confusion.csv");
@@ -146,7 +160,7 @@ TEST_F(Training, ValidationLossAndConfusionAreThoseOfTheAnswers) {
 }
 
 TEST_F(Training, SummaryHasBestAndLastClassesAndSamplesOfSeveralEpochs) {
-  train(options("a"));
+  train(request("a"));
   const std::string page = bytes_of("a/summary.html");
   for (const char* part :
        {"Best and last epoch", "Accuracy by class, the weakest first (epoch 2)",
@@ -158,26 +172,25 @@ TEST_F(Training, SummaryHasBestAndLastClassesAndSamplesOfSeveralEpochs) {
 }
 
 TEST_F(Training, SameSeedGivesTheSameRunAndAnotherSeedDoesNot) {
-  train(options("a"));
-  train(options("b"));
-  train(options("c", {"seed=1"}));
+  train(request("a"));
+  train(request("b"));
+  train(request("c", {"seed=1"}));
   EXPECT_EQ(bytes_of("a/last.safetensors"), bytes_of("b/last.safetensors"));
   EXPECT_NE(bytes_of("a/last.safetensors"), bytes_of("c/last.safetensors"));
 }
 
 TEST_F(Training, InterruptedAtAnyStepResumesToTheSameBits) {
-  train(options("whole"));
+  train(request("whole"));
   const std::string expected = bytes_of("whole/last.safetensors");
   for (int stop : {1, 4, 6, 7, 11}) {
     SCOPED_TRACE(stop);
     const std::string run = "stopped" + std::to_string(stop);
-    TrainOptions first = options(run);
     // Without a cache it is asked once at every step and nowhere else.
-    first.settings.cache = "none";
+    TrainRequest first = request(run, {"cache=none"});
     int steps = 0;
     first.interrupted = [&] { return ++steps >= stop; };
     EXPECT_FALSE(train(first).finished);
-    const TrainResult resumed = train(options(run));
+    const TrainOutcome resumed = train(request(run));
     EXPECT_TRUE(resumed.finished);
     EXPECT_EQ(resumed.steps, 12);
     EXPECT_EQ(bytes_of(run + "/last.safetensors"), expected);
@@ -188,37 +201,56 @@ TEST_F(Training, InterruptedAtAnyStepResumesToTheSameBits) {
   }
 }
 
+TEST(Progression, OfEarlyVersionsIsRead) {
+  // A classifier's, in the midst of an epoch, and a detector's.
+  const Progression classifier = progression_from_json(
+      R"({"epoch":1,"position":20,"step":8,"best_accuracy":0.5,"workers":1,"loss_sum":46.5,
+          "entropy_sum":46.25,"ponder_sum":100.5,"correct":2.0,"images":20.0,"seconds":1.5,
+          "most_units":[2.0,1.0],"losses":[]})",
+      "x");
+  EXPECT_EQ(classifier.sums, (std::vector<double>{46.5, 46.25, 100.5, 2}));
+  EXPECT_EQ(classifier.maxima, (std::vector<double>{2, 1}));
+  EXPECT_EQ(classifier.best_score, 0.5);
+  const Progression detector = progression_from_json(
+      R"({"epoch":1,"position":2,"step":4,"best_accuracy":-1.0,"workers":1,"loss_sum":4.0,
+          "entropy_sum":0.0,"ponder_sum":0.0,"correct":0.0,"images":2.0,"seconds":1.5,
+          "most_units":[],"losses":[0.5,0.25,1.5,0.125,7.0]})",
+      "x");
+  EXPECT_EQ(detector.sums, (std::vector<double>{4, 0.5, 0.25, 1.5, 0.125, 7}));
+  EXPECT_EQ(progression_from_json(to_json(detector), "x").sums, detector.sums);
+}
+
 TEST_F(Training, FinishedRunIsNotTrainedFurther) {
-  train(options("a"));
+  train(request("a"));
   const auto before = files_in("a");
-  const TrainResult again = train(options("a"));
+  const TrainOutcome again = train(request("a"));
   EXPECT_TRUE(again.finished);
   EXPECT_TRUE(again.finished_before);
   EXPECT_EQ(again.steps, 12);
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
-  EXPECT_EQ(again.stored.accuracy, log.find("val_accuracy")->back());
-  EXPECT_EQ(again.stored.best_accuracy, again.best_accuracy);
+  EXPECT_EQ(again.score, log.find("val_accuracy")->back());
+  EXPECT_EQ(again.best_score,
+            value_in(log, "val_accuracy", best_and_last(log, "val_accuracy")->best));
   EXPECT_EQ(files_in("a"), before) << "nothing is written";
 }
 
 TEST_F(Training, MoreEpochsGoOnAsIfTheyHadBeenAskedForAtOnce) {
-  train(options("whole"));
-  train(options("a", {"epochs=1"}));
+  train(request("whole"));
+  train(request("a", {"epochs=1"}));
   // Of the settings, only what is given must be known.
-  TrainOptions more;
-  more.run = directory_ / "a";
+  TrainRequest more;
+  more.run = (directory_ / "a").string();
   more.threads = 1;
-  more.given = [](TrainSettings& settings) { set_from_text(settings, "epochs=2"); };
-  more.given(more.settings);
-  const TrainResult result = train(more);
+  more.assignments = {"epochs=2"};
+  const TrainOutcome result = train(more);
   EXPECT_EQ(result.epochs, 2);
   EXPECT_FALSE(result.finished_before);
   EXPECT_EQ(bytes_of("a/last.safetensors"), bytes_of("whole/last.safetensors"));
   EXPECT_EQ(bytes_of("a/settings.json"), bytes_of("whole/settings.json"));
   // The rest is refused as ever, and so are fewer epochs.
-  more.given = [](TrainSettings& settings) { set_from_text(settings, "rate=1"); };
+  more.assignments = {"rate=1"};
   EXPECT_NE(test::error_of([&] { train(more); }).find("rate: 0.05 -> 1.0"), std::string::npos);
-  more.given = [](TrainSettings& settings) { set_from_text(settings, "epochs=1"); };
+  more.assignments = {"epochs=1"};
   EXPECT_NE(test::error_of([&] { train(more); }).find("epochs: 2 -> 1"), std::string::npos);
 }
 
@@ -231,19 +263,19 @@ TEST_F(Training, HeldOutImagesAreThoseThatEvaluationCanOpen) {
     }
   }
   const std::string data = (directory_ / "photos").string();
-  const TrainResult result =
-      train(options("a", {"data=" + data, "val_split=0.2", "epochs=1", "batch=8", "samples=0"}));
-  EXPECT_EQ(result.last.images, 4);
+  const TrainOutcome result =
+      train(request("a", {"data=" + data, "val_split=0.2", "epochs=1", "batch=8", "samples=0"}));
+  EXPECT_EQ(task_->last_evaluation().images, 4);
   EXPECT_EQ(result.steps, 2);
   EXPECT_EQ(data::open_dataset(data, "val:0.2")->size(), 4);
-  EXPECT_NE(test::error_of([&] { train(options("b", {"data=" + data})); }).find("val_split=0.1"),
+  EXPECT_NE(test::error_of([&] { train(request("b", {"data=" + data})); }).find("val_split=0.1"),
             std::string::npos);
 }
 
 TEST_F(Training, ChangedSettingsAreRefusedWithAList) {
-  train(options("a"));
+  train(request("a"));
   const auto message = test::error_of([&] {
-    train(options("a", {"rate=0.2", "epochs=1", "workers=1"}));
+    train(request("a", {"rate=0.2", "epochs=1", "workers=1"}));
   });
   EXPECT_NE(message.find("rate: 0.05 -> 0.2"), std::string::npos) << message;
   EXPECT_NE(message.find("epochs: 2 -> 1"), std::string::npos) << message;
@@ -251,19 +283,23 @@ TEST_F(Training, ChangedSettingsAreRefusedWithAList) {
 }
 
 TEST_F(Training, DamagedCheckpointIsOneClearError) {
-  train(options("a"));
+  train(request("a"));
   const std::string bytes = bytes_of("a/checkpoint.safetensors");
   std::ofstream(directory_ / "a/checkpoint.safetensors", std::ios::binary)
       << bytes.substr(0, bytes.size() / 2);
-  EXPECT_NE(test::error_of([&] { train(options("a")); }).find("checkpoint.safetensors"),
+  EXPECT_NE(test::error_of([&] { train(request("a")); }).find("checkpoint.safetensors"),
             std::string::npos);
 }
 
 TEST_F(Training, TwoStagesStartFromThePlainNetwork) {
-  train(options("plain", {"halting=none", "epochs=1"}));
+  train(request("plain", {"halting=none", "epochs=1"}));
   const std::string init = (directory_ / "plain/last.safetensors").string();
   const ModelFile file(init);
-  Network network(spec_of_run(options("x", {"init=" + init}).settings, file.spec().labels));
+  TrainSettings settings;
+  for (const std::string& text : request("x", {"init=" + init}).assignments) {
+    set_from_text(settings, text);
+  }
+  Network network(spec_of_run(settings, file.spec().labels));
   start_from(named_tensors(*network), network->spec(), file);
   auto tensors = named_tensors(*network);
   int compared = 0;
@@ -273,48 +309,48 @@ TEST_F(Training, TwoStagesStartFromThePlainNetwork) {
     ++compared;
   }
   EXPECT_GT(compared, 30);
-  EXPECT_TRUE(train(options("sact", {"init=" + init, "epochs=1"})).finished);
+  EXPECT_TRUE(train(request("sact", {"init=" + init, "epochs=1"})).finished);
 }
 
 TEST_F(Training, StartingFromADeeperNetworkTakesItsFirstUnits) {
-  train(options("deep", {"halting=none", "epochs=1", "units=3,2"}));
+  train(request("deep", {"halting=none", "epochs=1", "units=3,2"}));
   const std::string init = (directory_ / "deep/last.safetensors").string();
   EXPECT_TRUE(
-      train(options("cut", {"halting=none", "epochs=1", "units=2,1", "init=" + init})).finished);
+      train(request("cut", {"halting=none", "epochs=1", "units=2,1", "init=" + init})).finished);
   const auto message = test::error_of([&] {
-    train(options("long", {"halting=none", "epochs=1", "units=4,2", "init=" + init}));
+    train(request("long", {"halting=none", "epochs=1", "units=4,2", "init=" + init}));
   });
   EXPECT_NE(message.find("stages.0.blocks.3"), std::string::npos) << message;
 }
 
 TEST_F(Training, DivergenceStopsWithAMessage) {
   const auto message = test::error_of([&] {
-    train(options("a", {"rate=1000", "log_every=1", "halting=none", "epochs=20"}));
+    train(request("a", {"rate=1000", "log_every=1", "halting=none", "epochs=20"}));
   });
   EXPECT_NE(message.find("not finite"), std::string::npos) << message;
 }
 
 TEST_F(Training, MistakesGetOneLine) {
-  test::error_of([&] { train(options("a", {"data=no/such/folder"})); });
-  test::error_of([&] { train(options("b", {"batch=1000"})); });
+  test::error_of([&] { train(request("a", {"data=no/such/folder"})); });
+  test::error_of([&] { train(request("b", {"batch=1000"})); });
   EXPECT_NE(test::error_of([&] {
-              train(options("m", {"data=synthetic:size=32,count=65536", "batch=65536", "size=4096",
+              train(request("m", {"data=synthetic:size=32,count=65536", "batch=65536", "size=4096",
                                   "cache=none"}));
             }).find("of memory, but there is"),
             std::string::npos);
-  test::error_of([&] { train(options("c", {"init=no/such/model"})); });
-  test::error_of([&] { train(options("d", {"precision=bf16"})); });
-  test::error_of([&] { train(options("e/f/g", {"epochs=0"})); });
-  test::error_of([&] { train(options("e/f/g", {"batch=1000"})); });
+  test::error_of([&] { train(request("c", {"init=no/such/model"})); });
+  test::error_of([&] { train(request("d", {"precision=bf16"})); });
+  test::error_of([&] { train(request("e/f/g", {"epochs=0"})); });
+  test::error_of([&] { train(request("e/f/g", {"batch=1000"})); });
   for (const char* run : {"a", "b", "c", "d", "e"}) {
     EXPECT_FALSE(std::filesystem::exists(directory_ / run)) << run;
   }
   std::filesystem::create_directories(directory_ / "mine");
-  test::error_of([&] { train(options("mine/new", {"batch=1000"})); });
-  test::error_of([&] { train(options("mine", {"batch=1000"})); });
+  test::error_of([&] { train(request("mine/new", {"batch=1000"})); });
+  test::error_of([&] { train(request("mine", {"batch=1000"})); });
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / "mine")) << "it was there before";
   std::ofstream(directory_ / "file") << "x";
-  test::error_of([&] { train(options("file")); });
+  test::error_of([&] { train(request("file")); });
 }
 
 }  // namespace

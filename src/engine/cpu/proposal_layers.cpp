@@ -75,7 +75,7 @@ void ProposalSession::work(int thread, const detect::FeatureMap& features, Ancho
   hidden.zero_row = grid_.zero_row();
   hidden.output = hidden_;
   hidden.output_stride = operand_stride(plan_->hidden.weights.columns);
-  hidden.relu = plan_->hidden.relu;
+  hidden.epilogue.relu = plan_->hidden.relu;
   multiply(thread, plan_->hidden, hidden, false);
   team_->meet();
 

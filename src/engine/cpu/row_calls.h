@@ -43,8 +43,8 @@ inline kernels::RowProduct rows_of(kernels::RowProduct call, int first, int last
     call.output_rows += first;
   } else {
     call.output = offset(call.output, first * call.output_stride, output_size);
-    if (call.mean) call.mean += first * call.output_stride;
-    if (call.remainders) call.remainders += first;
+    if (call.epilogue.mean) call.epilogue.mean += first * call.output_stride;
+    if (call.epilogue.remainders) call.epilogue.remainders += first;
   }
   return call;
 }

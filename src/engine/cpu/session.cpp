@@ -220,7 +220,7 @@ std::vector<ImageResult> Session::run(const InputView& input) {
     run_group(input.part(first, last - first),
               std::span(results).subspan(size_t(first), size_t(last - first)));
   }
-  for (ImageResult& result : results) result.flops = result_flops(plan_->spec, size, result.blocks);
+  set_flops(plan_->spec, size, results);
   if (profiling() && new_geometry_) log_profile(count, size);
   return results;
 }

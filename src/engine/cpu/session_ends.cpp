@@ -51,7 +51,7 @@ void Session::run_stem(int thread, const InputView& input) {
   call.input_rows = g.stem_taps.data();
   call.output = pooled ? next_stream_ : stream_;
   call.output_stride = stride;
-  call.relu = plan_->stem->relu;
+  call.epilogue.relu = plan_->stem->relu;
   multiply(thread, *plan_->stem, call, true);
   team_->meet();
   if (!pooled) return;

@@ -33,7 +33,7 @@ void Session::run_first_bottleneck(int thread, int block) {
   conv1.input_stride = operand_stride(unit.layers[0].weights.depth);
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
-  conv1.relu = unit.layers[0].relu;
+  conv1.epilogue.relu = unit.layers[0].relu;
   run_conv1(thread, unit, conv1, strided ? b.entry_centres.data() : nullptr,
             split_of(conv1.rows, unit.layers[0]));
   team_->meet();
@@ -47,15 +47,15 @@ void Session::run_first_bottleneck(int thread, int block) {
   conv2.list = rows_.active().data();
   conv2.zero_row = hidden.zero_row();
   conv2.output_stride = operand_stride(width);
-  conv2.relu = unit.layers[1].relu;
+  conv2.epilogue.relu = unit.layers[1].relu;
   kernels::RowProduct conv3 = product_of(unit.layers[2]);
   conv3.rows = conv2.rows;
   conv3.input_stride = operand_stride(width);
   conv3.output = stream_;
   conv3.output_stride = row_stride(plan_->spec.block_channels(block), 4);
   conv3.output_rows = rows_.active().data();
-  conv3.add = true;  // to the shortcut
-  conv3.relu = unit.relu;
+  conv3.epilogue.add = true;  // to the shortcut
+  conv3.epilogue.relu = unit.relu;
   run_conv2_and_conv3(thread, block, unit, conv2, conv3, split_of(conv2.rows, unit.layers[1]));
   team_->meet();
   // From now on it has the rows of this grid. Where no unit follows, others may be in the next
@@ -100,7 +100,7 @@ void Session::run_first_basic(int thread, int block) {
   conv1.zero_row = b.before.zero_row();
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
-  conv1.relu = unit.layers[0].relu;
+  conv1.epilogue.relu = unit.layers[0].relu;
   multiply(thread, unit.layers[0], conv1, false);
   team_->meet();
 
@@ -112,8 +112,8 @@ void Session::run_first_basic(int thread, int block) {
   conv2.zero_row = b.grid.zero_row();
   conv2.output = stream_;
   conv2.output_stride = stream_stride;
-  conv2.add = true;
-  conv2.relu = unit.relu;
+  conv2.epilogue.add = true;
+  conv2.epilogue.relu = unit.relu;
   multiply(thread, unit.layers[1], conv2, true);
   team_->meet();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
@@ -124,13 +124,13 @@ void Session::set_residual(kernels::RowProduct& call, int block, int number) con
   call.output = stream_;
   call.output_stride = row_stride(plan_->spec.block_channels(block), 4);
   call.output_rows = active.data();
-  call.add = true;
-  call.relu = plan_->blocks[size_t(block)][size_t(number)].relu;
+  call.epilogue.add = true;
+  call.epilogue.relu = plan_->blocks[size_t(block)][size_t(number)].relu;
   if (!plan_->spec.adaptive()) return;
-  call.mean = mean_;
-  call.remainders = remainders_;
-  call.first_residual = number == 1;
-  call.keep_output = number + 1 == plan_->spec.units[size_t(block)];
+  call.epilogue.mean = mean_;
+  call.epilogue.remainders = remainders_;
+  call.epilogue.first_residual = number == 1;
+  call.epilogue.mean_only = number + 1 == plan_->spec.units[size_t(block)];
 }
 
 /// A 3x3 convolution inside of a block, for a list of positions.
@@ -164,14 +164,14 @@ void Session::run_bottleneck(int thread, int block, int number) {
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = dilated.data();
-  conv1.relu = unit.layers[0].relu;
+  conv1.epilogue.relu = unit.layers[0].relu;
   conv1.next_weights = first_weights(thread, unit.layers[1], split2);
   run_conv1(thread, unit, conv1, dilated.data(), split1);
   team_->meet();
 
   kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, active);
   conv2.output_stride = operand_stride(width);
-  conv2.relu = unit.layers[1].relu;
+  conv2.epilogue.relu = unit.layers[1].relu;
   conv2.next_weights = first_weights(thread, unit.layers[2], split2);
   kernels::RowProduct conv3 = product_of(unit.layers[2]);
   conv3.rows = conv2.rows;
@@ -315,7 +315,7 @@ void Session::run_basic(int thread, int block, int number) {
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = rows_.dilated().data();
-  conv1.relu = unit.layers[0].relu;
+  conv1.epilogue.relu = unit.layers[0].relu;
   multiply(thread, unit.layers[0], conv1, false);
   team_->meet();
   kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, rows_.active());

@@ -5,8 +5,27 @@
 
 namespace sact::kernels {
 
+/// What becomes of the finished sums of a product.
+struct Epilogue {
+  /// The output is the positive part; NaN stays NaN.
+  bool relu = false;
+  /// A residual is added to what the output holds: new = old + sum, or its positive part. Outputs
+  /// of 32 bits only.
+  bool add = false;
+  /// Adaptive blocks keep the weighted mean of their states besides. With R the remainder of the
+  /// position before the unit, adding R times each change to the first state gives that mean:
+  ///   mean[row] (+)= remainders[row] * (new - old)
+  /// beginning, where `first_residual` is set, with what the output holds. Without relu the change
+  /// is the sum itself.
+  float* mean = nullptr;  // null: none, as without `add`; rows and stride are the output's
+  const float* remainders = nullptr;
+  bool first_residual = false;
+  bool mean_only = false;  // the output stays as it was: the last unit, whose state nobody reads
+};
+
 /// For output i in [0, rows), sum[i] = sum over taps of input[row(i, tap)] * weights[tap] + bias,
-/// where row(i, tap) = input_rows[list[i], tap]. What becomes of the sum says `output`.
+/// where row(i, tap) = input_rows[list[i], tap]; and output[output_rows[i]] is what the epilogue
+/// makes of it.
 struct RowProduct {
   int rows = 0;
   const void* input = nullptr;
@@ -21,25 +40,10 @@ struct RowProduct {
   const float* bias = nullptr;         // [padded columns]
   int first_panel = 0, last_panel = 0;
   int columns = 0;
-
-  /// output[output_rows[i]] = sum, or its positive part.
   void* output = nullptr;
   int64_t output_stride = 0;
   const int32_t* output_rows = nullptr;  // null: i
-  bool relu = false;
-
-  /// A residual is added to what the output holds: new = old + sum, or its positive part. Outputs
-  /// of 32 bits only.
-  bool add = false;
-  /// Adaptive blocks keep the weighted mean of their states besides. With R the remainder of the
-  /// position before the unit, adding R times each change to the first state gives that mean:
-  ///   mean[row] (+)= remainders[row] * (new - old)
-  /// beginning, where `first_residual` is set, with what the output holds. Without relu the change
-  /// is the sum itself.
-  float* mean = nullptr;  // null: none, as without `add`; rows and stride are the output's
-  const float* remainders = nullptr;
-  bool first_residual = false;
-  bool keep_output = false;  // the last unit: only the mean is wanted
+  Epilogue epilogue;
 };
 
 /// output[i] = relu(scale * input[rows[i]] + shift), per channel: a norm and its ReLU. Without a

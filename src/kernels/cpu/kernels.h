@@ -23,7 +23,7 @@ namespace sact::kernels {
 /// The functions of one type of operands on one instruction set.
 struct TypedFunctions {
   DataType type = DataType::kFloat32;
-  bool native = false;    // products of the type are an instruction, not worked out in float32
+  bool native = false;    // operands are multiplied as they are, not widened to float32 before
   int panel_columns = 0;  // weights are stored in panels of this many columns
   int tile_rows = 0;      // rows that are multiplied together
   void (*product)(const RowProduct&) = nullptr;         // stores the type of its operands

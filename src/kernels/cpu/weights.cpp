@@ -15,12 +15,36 @@ const float* column_scales(const PackedWeights& packed, const WeightMatrix& matr
     float largest = 0;
     for (int k = 0; k < matrix.depth; ++k) {
       for (int tap = 0; tap < matrix.taps; ++tap) {
-        largest = std::max(largest, std::abs(matrix.at(column, k, tap)));
+        const float weight = matrix.at(column, k)[tap * matrix.strides.tap];
+        largest = std::max(largest, std::abs(weight * matrix.factor(column)));
       }
     }
     scales[column] = largest > 0 ? largest / packed.type->largest_weight : 1.0f;
   }
   return scales;
+}
+
+/// Groups of depths [first, last) of one panel, as [tap, group, column, depth in the group].
+void gather(const PackedWeights& packed, const WeightMatrix& matrix, int panel, int first, int last,
+            float* piece) {
+  const int group = packed.type->depth_group, width = packed.panel_columns;
+  const int64_t tap_size = int64_t(last - first) * width * group;
+  std::fill_n(piece, packed.taps * tap_size, 0.0f);
+  for (int lane = 0; lane < std::min(width, matrix.columns - panel * width); ++lane) {
+    const int column = panel * width + lane;
+    float factor = matrix.factor(column);
+    if (packed.scales) factor /= packed.scales[column];
+    for (int number = first; number < last; ++number) {
+      float* to = piece + (int64_t(number - first) * width + lane) * group;
+      const int k = number * group, end = std::min(k + group, matrix.depth);
+      const float* from = matrix.at(column, k);
+      for (int i = 0; i < end - k; ++i, from += matrix.strides.depth) {
+        for (int tap = 0; tap < packed.taps; ++tap) {
+          to[tap * tap_size + i] = from[tap * matrix.strides.tap] * factor;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -31,34 +55,25 @@ const void* PackedWeights::panel(int number) const {
 
 PackedWeights pack_weights(const OperandType& type, int panel_columns, const WeightMatrix& matrix,
                            Arena& arena) {
+  constexpr int kPieceFloats = 4096;  // fit the first cache
   PackedWeights packed{&type, matrix.taps, matrix.depth, matrix.columns, panel_columns};
-  const int bytes = type.weights.bytes, group = type.depth_group;
+  const int bytes = type.weights.bytes, row = panel_columns * type.depth_group;
   std::byte* data = arena.take<std::byte>(packed.panels() * packed.panel_elements() * bytes);
   packed.data = data;
   if (type.largest_weight > 0) packed.scales = column_scales(packed, matrix, arena);
-  // One group of depths of one tap and panel at a time.
-  std::vector<float> piece(size_t(panel_columns) * size_t(group));
-  const int64_t piece_bytes = int64_t(piece.size()) * bytes;
-  const int64_t groups = type.padded_depth(matrix.depth) / group;
+  const int groups = int(type.padded_depth(matrix.depth)) / type.depth_group;
+  const int together = std::clamp(kPieceFloats / (row * matrix.taps), 1, groups);
+  std::vector<float> piece(size_t(matrix.taps) * size_t(together) * size_t(row));
   for (int panel = 0; panel < packed.panels(); ++panel) {
-    const int first = panel * panel_columns;
-    const int lanes = std::min(panel_columns, matrix.columns - first);
-    for (int64_t number = 0; number < groups; ++number) {
-      for (int tap = 0; tap < matrix.taps; ++tap) {
-        std::fill(piece.begin(), piece.end(), 0.0f);
-        for (int lane = 0; lane < lanes; ++lane) {
-          for (int k = int(number) * group; k < std::min(int(number + 1) * group, matrix.depth);
-               ++k) {
-            float& weight = piece[size_t(lane * group + k % group)];
-            weight = matrix.at(first + lane, k, tap);
-            if (packed.scales) weight /= packed.scales[first + lane];
-          }
-        }
-        type.weights.store(piece.data(), int64_t(piece.size()),
-                           data + (tap * groups + number) * piece_bytes);
+    for (int first = 0; first < groups; first += together) {
+      const int last = std::min(first + together, groups);
+      gather(packed, matrix, panel, first, last, piece.data());
+      const int64_t count = int64_t(last - first) * row;
+      for (int64_t tap = 0; tap < matrix.taps; ++tap) {
+        std::byte* to = data + ((panel * matrix.taps + tap) * groups + first) * row * bytes;
+        type.weights.store(piece.data() + tap * count, count, to);
       }
     }
-    data += packed.panel_elements() * bytes;
   }
   return packed;
 }

@@ -33,10 +33,11 @@ struct WeightMatrix {
   const float* factors = nullptr;  // of the columns, or null
   int taps = 0, depth = 0, columns = 0;
 
-  float at(int column, int k, int tap) const {
-    const float weight = data[column * strides.column + k * strides.depth + tap * strides.tap];
-    return factors ? weight * factors[column] : weight;
+  /// The first tap.
+  const float* at(int column, int k) const {
+    return data + column * strides.column + k * strides.depth;
   }
+  float factor(int column) const { return factors ? factors[column] : 1.0f; }
 };
 
 PackedWeights pack_weights(const OperandType& type, int panel_columns, const WeightMatrix& matrix,

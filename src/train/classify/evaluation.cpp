@@ -24,11 +24,10 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// Adds the values of all processes.
-void add_up(Processes& processes, std::vector<double>& values) {
-  if (processes.alone()) return;
-  torch::Tensor sums = torch::tensor(values, torch::kFloat64).to(processes.device());
-  processes.sum(sums);
-  sums = sums.cpu();
+void add_up(ProcessGroup& group, std::vector<double>& values) {
+  if (group.alone()) return;
+  torch::Tensor sums = torch::tensor(values, torch::kFloat64);
+  group.sum(sums);
   std::copy_n(sums.data_ptr<double>(), values.size(), values.begin());
 }
 
@@ -48,7 +47,7 @@ std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
   return results;
 }
 
-void note_answer(const ImageResult& result, int label, int64_t item, Answers& answers) {
+void note_answer(const ImageResult& result, int label, int64_t sample, Answers& answers) {
   const std::vector<float>& logits = result.logits;
   if (!std::all_of(logits.begin(), logits.end(),
                    [](float logit) { return std::isfinite(logit); })) {
@@ -57,51 +56,34 @@ void note_answer(const ImageResult& result, int label, int64_t item, Answers& an
   const double highest = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
   for (const float logit : logits) sum += std::exp(logit - highest);
-  answers.classes[size_t(item)] = 1 + top_classes(logits, 1).front().index;
+  answers.classes[size_t(sample)] = 1 + top_classes(logits, 1).front().index;
   answers.entropy_sum += std::log(sum) + highest - logits[size_t(label)];
   ++answers.images;
 }
 
-/// All get the answers of all: each item was seen by one process at most.
-void join(Processes& processes, Answers& answers) {
+/// All get the answers of all: each sample was seen by one process at most.
+void join(ProcessGroup& group, Answers& answers) {
   std::vector<double> sums = {answers.entropy_sum, answers.images};
-  add_up(processes, sums);
+  add_up(group, sums);
   answers.entropy_sum = sums[0];
   answers.images = sums[1];
-  add_up(processes, answers.classes);
+  add_up(group, answers.classes);
 }
-
-/// In evaluation mode while it lives.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(Network network)
-      : network_(network), was_training_(network->is_training()) {
-    network_->eval();
-  }
-  ~EvaluationMode() { network_->train(was_training_); }
-  EvaluationMode(const EvaluationMode&) = delete;
-  EvaluationMode& operator=(const EvaluationMode&) = delete;
-
- private:
-  Network network_;
-  bool was_training_;
-  torch::NoGradGuard no_grad_;
-};
 
 }  // namespace
 
-EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
+EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
                      const EvaluateOptions& options) {
-  const EvaluationMode mode(network);
+  const EvaluationMode mode(*network);
   const auto start = Clock::now();
-  const data::Dataset& dataset = feeder.dataset();
+  const data::Dataset& dataset = loader.dataset();
   const auto shard = data::evaluation_shard(data::epoch_order(dataset.size(), 0, 0, false),
-                                            processes.rank(), processes.size());
+                                            group.rank(), group.size());
   Progress progress("evaluating", int64_t(shard.size()), "images");
   evaluation::Tally tally(network->spec().blocks());
   std::vector<double> network_seconds = {0};
   if (options.answers) *options.answers = {std::vector<double>(size_t(dataset.size())), 0, 0};
-  const auto pass = feeder.pass(shard, options.batch, 0, false);
+  const auto pass = loader.pass(shard, options.batch, 0, false);
   DeviceBatch batch;
   while (pass->next(batch)) {
     if (options.interrupted && options.interrupted()) {
@@ -118,46 +100,46 @@ EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
     progress.advance(batch.count());
   }
   progress.finish();
-  feeder.corrupt().name_lost_classes(dataset);
-  add_up(processes, tally.sums());
-  add_up(processes, network_seconds);
-  if (options.answers) join(processes, *options.answers);
+  loader.corrupt().name_lost_classes(dataset);
+  add_up(group, tally.sums());
+  add_up(group, network_seconds);
+  if (options.answers) join(group, *options.answers);
   EvalOutcome outcome = tally.outcome(options.size, dataset.size());
   outcome.seconds = seconds_since(start);
-  outcome.network_seconds = network_seconds[0] / processes.size();  // they work at the same time
+  outcome.network_seconds = network_seconds[0] / group.size();  // they work at the same time
   return outcome;
 }
 
 std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
                                           const evaluation::Request& request) {
   const torch::Device asked = device_from_name(request.device);
-  Processes processes = request.alone ? Processes(asked) : Processes::from_environment(asked);
-  at::set_num_threads(processes.threads(request.threads));
+  ProcessGroup group = request.alone ? ProcessGroup(asked) : ProcessGroup::from_environment(asked);
+  at::set_num_threads(group.threads(request.threads));
   use_full_precision();
   const auto dataset = evaluation::open_data(request, file.spec());
   Network network = load_network(file);
-  network->to(processes.device());
-  if (processes.device().is_cuda()) to_channels_last(*network);
+  network->to(group.device());
+  if (group.device().is_cuda()) to_channels_last(*network);
   std::vector<EvalOutcome> outcomes;
   for (const Size& size : request.sizes) {
-    if (processes.device().is_cpu()) {
+    if (group.device().is_cpu()) {
       const int64_t batch = std::min<int64_t>(request.batch, dataset->size());
       expect_forward_memory(file.spec(), int(batch), size);
     }
     // Images are decoded anew for every size, so that a result does not depend on the others.
-    FeederOptions feed;
-    feed.storage_size = evaluation::storage_size(*dataset, size, file.spec());
-    feed.workers = processes.threads(request.workers);
-    feed.device = processes.device();
-    feed.interrupted = request.interrupted;
-    Feeder feeder(*dataset, feed);
+    DeviceLoaderOptions options;
+    options.storage_size = evaluation::storage_size(*dataset, size, file.spec());
+    options.workers = group.threads(request.workers);
+    options.device = group.device();
+    options.interrupted = request.interrupted;
+    DeviceLoader loader(*dataset, options);
     outcomes.push_back(evaluate(
-        network, feeder, processes,
+        network, loader, group,
         {size, request.batch, request.bf16, request.interrupted,
          [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); },
          nullptr}));
   }
-  if (!processes.first()) outcomes.clear();
+  if (!group.first()) outcomes.clear();
   return outcomes;
 }
 

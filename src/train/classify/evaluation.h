@@ -3,15 +3,32 @@
 
 #include "evaluation/evaluate.h"
 #include "model/model_file.h"
-#include "train/classify/feeder.h"
+#include "train/classify/data_loader.h"
 #include "train/torch/network.h"
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 
+/// While it lives, the network is in evaluation mode and nothing is recorded for gradients.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(torch::nn::Module& network)
+      : network_(network), was_training_(network.is_training()) {
+    network_.eval();
+  }
+  ~EvaluationMode() { network_.train(was_training_); }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  torch::nn::Module& network_;
+  bool was_training_;
+  torch::NoGradGuard no_grad_;
+};
+
 /// What a network said of the images of a data set.
 struct Answers {
-  /// By item: 1 + the class with the highest score; 0 where there is no finite answer.
+  /// By sample: 1 + the class with the highest score; 0 where there is no finite answer.
   std::vector<double> classes;
   double entropy_sum = 0, images = 0;  // cross-entropy over the images with a finite answer
 
@@ -30,7 +47,7 @@ struct EvaluateOptions {
 /// Runs the network over every readable image. Several processes share the images, each of them
 /// taken by exactly one, and all get the whole outcome. They need not keep step: nothing is
 /// exchanged before each is through with its images.
-EvalOutcome evaluate(Network network, Feeder& feeder, Processes& processes,
+EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
                      const EvaluateOptions& options);
 
 /// Answers `sact eval`; empty in all but the first of several processes.

@@ -123,9 +123,8 @@ std::string to_json(const TrainSettings& settings, int indent) {
   return settings_to_json(settings, indent);
 }
 
-TrainSettings settings_from_json(std::string_view json, const std::string& name,
-                                 TrainSettings base) {
-  return read_settings(json, name, kCommand, std::move(base));
+void set_from_json(TrainSettings& settings, std::string_view json, const std::string& name) {
+  settings = read_settings(json, name, kCommand, std::move(settings));
 }
 
 void set_from_text(TrainSettings& settings, const std::string& assignment) {
@@ -139,6 +138,24 @@ std::string settings_help() {
 std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked,
                                      bool all) {
   return settings_differences(run, asked, all);
+}
+
+RateSchedule rate_schedule(const TrainSettings& settings, int64_t steps_per_epoch) {
+  RateSchedule schedule;  // in epochs
+  schedule.rate = settings.rate;
+  schedule.warmup_steps = settings.warmup_epochs * double(steps_per_epoch);
+  schedule.unit = double(steps_per_epoch);
+  schedule.cosine = settings.schedule == "cosine";
+  schedule.cosine_from = settings.warmup_epochs;
+  schedule.cosine_to = double(settings.epochs);
+  schedule.drop_factor = settings.step_factor;
+  schedule.drop_every = double(settings.step_epochs);
+  return schedule;
+}
+
+double ponder_weight(const TrainSettings& settings, int64_t step, int64_t steps_per_epoch) {
+  const double rise = settings.tau_warmup_epochs * double(steps_per_epoch);
+  return double(step) < rise ? settings.tau * double(step) / rise : settings.tau;
 }
 
 }  // namespace sact::train

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "train/loop/schedule.h"
+
 namespace sact::train {
 
 struct TrainSettings {
@@ -78,9 +80,8 @@ void validate(const TrainSettings& settings);
 /// JSON with every key, in the order of declaration.
 std::string to_json(const TrainSettings& settings, int indent = 2);
 
-/// Reads keys over `base`; an unknown key or wrong type is an error. `name` is used in messages.
-TrainSettings settings_from_json(std::string_view json, const std::string& name,
-                                 TrainSettings base = {});
+/// Sets the keys in the JSON; an unknown key or wrong type is an error. `name` is used in messages.
+void set_from_json(TrainSettings& settings, std::string_view json, const std::string& name);
 
 /// Sets one key from text such as "epochs=40" or "units=2,2,2,2".
 void set_from_text(TrainSettings& settings, const std::string& assignment);
@@ -92,5 +93,11 @@ std::string settings_help();
 /// between a run and its resumption (how it runs, and more epochs) unless `all` are wanted.
 std::vector<std::string> differences(const TrainSettings& run, const TrainSettings& asked,
                                      bool all = false);
+
+/// The rate of a run with so many steps in an epoch.
+RateSchedule rate_schedule(const TrainSettings& settings, int64_t steps_per_epoch);
+
+/// The weight of the ponder cost in the loss of step `step`: tau, after a linear rise from 0.
+double ponder_weight(const TrainSettings& settings, int64_t step, int64_t steps_per_epoch);
 
 }  // namespace sact::train

@@ -22,21 +22,6 @@ struct RunFacts {
   int64_t epoch = 0, step = 0;  // where it goes on; step 0: a new run
 };
 
-/// What the options of either kind of training tell.
-template <typename Options>
-RunFacts facts_of(const Options& options) {
-  RunFacts facts;
-  facts.run = options.run.string();
-  facts.data = options.settings.data;
-  facts.init = options.settings.init;
-  facts.seed = options.settings.seed;
-  facts.epochs = options.settings.epochs;
-  facts.batch = options.settings.batch;
-  facts.device = options.device;
-  facts.precision = options.settings.precision;
-  return facts;
-}
-
 /// Lines with images, classes, network, FLOPs, device, folder, and what is resumed.
 std::vector<std::string> banner(const RunFacts& facts);
 

@@ -37,20 +37,27 @@ std::vector<std::pair<std::string, torch::Tensor>> run_tensors(const torch::nn::
   return tensors;
 }
 
+Progression Progression::next_epoch() const {
+  Progression next;
+  next.epoch = epoch;
+  next.step = step;
+  next.best_score = best_score;
+  next.workers = workers;
+  return next;
+}
+
 std::string to_json(const Progression& p) {
+  const bool has_sums = !p.sums.empty();
   return io::dump_json({{"epoch", p.epoch},
                         {"position", p.position},
                         {"step", p.step},
-                        {"best_accuracy", p.best_accuracy},
+                        {"best_accuracy", p.best_score},
                         {"workers", p.workers},
-                        {"loss_sum", p.loss_sum},
-                        {"entropy_sum", p.entropy_sum},
-                        {"ponder_sum", p.ponder_sum},
-                        {"correct", p.correct},
+                        {"loss_sum", has_sums ? p.sums.front() : 0.0},
+                        {"losses", std::vector<double>(p.sums.begin() + has_sums, p.sums.end())},
                         {"images", p.images},
                         {"seconds", p.seconds},
-                        {"most_units", p.most_units},
-                        {"losses", p.losses}});
+                        {"most_units", p.maxima}});
 }
 
 Progression progression_from_json(const std::string& json, const std::string& name) {
@@ -60,16 +67,17 @@ Progression progression_from_json(const std::string& json, const std::string& na
     progression.epoch = p.at("epoch");
     progression.position = p.at("position");
     progression.step = p.at("step");
-    progression.best_accuracy = p.at("best_accuracy");
+    progression.best_score = p.at("best_accuracy");
     progression.workers = p.value("workers", 1);
-    progression.loss_sum = p.at("loss_sum");
-    progression.entropy_sum = p.at("entropy_sum");
-    progression.ponder_sum = p.value("ponder_sum", 0.0);
-    progression.correct = p.at("correct");
     progression.images = p.at("images");
     progression.seconds = p.at("seconds");
-    progression.most_units = p.at("most_units").get<std::vector<double>>();
-    progression.losses = p.value("losses", std::vector<double>());
+    progression.maxima = p.at("most_units").get<std::vector<double>>();
+    progression.sums = {p.at("loss_sum").get<double>()};
+    std::vector<double> others = p.value("losses", std::vector<double>());
+    if (others.empty() && p.contains("entropy_sum")) {  // a classifier of an early version
+      others = {p.at("entropy_sum"), p.value("ponder_sum", 0.0), p.at("correct")};
+    }
+    progression.sums.insert(progression.sums.end(), others.begin(), others.end());
     return progression;
   } catch (const Json::exception&) {
     fail("{}: its record of progress is damaged", name);

@@ -17,15 +17,17 @@ namespace sact::train {
 /// Where a run stands. All randomness is a function of seed, epoch and image, so these numbers are
 /// the whole state of the random generators too.
 struct Progression {
-  int64_t epoch = 0;     // the epoch that is under way
-  int64_t position = 0;  // images of it that are done
-  int64_t step = 0;      // steps since the start
-  double best_accuracy = -1;
-  int workers = 1;  // processes that train
-  // Sums over the epoch under way, for its line in the log.
-  double loss_sum = 0, entropy_sum = 0, ponder_sum = 0, correct = 0, images = 0, seconds = 0;
-  std::vector<double> most_units;  // of each block: largest N that any position has reached
-  std::vector<double> losses;      // parts of a detector's loss
+  int64_t epoch = 0;       // the epoch that is under way
+  int64_t position = 0;    // images of it that are done
+  int64_t step = 0;        // steps since the start
+  double best_score = -1;  // of an evaluation
+  int workers = 1;         // processes that train
+  // Of the epoch under way, for its line in the log.
+  double images = 0, seconds = 0;
+  std::vector<double> sums, maxima;  // of what its steps gave, the loss first
+
+  /// Where it stands when the numbers of the epoch that is done are no longer needed.
+  Progression next_epoch() const;
 };
 
 std::string to_json(const Progression& progression);

@@ -1,11 +1,12 @@
 #include "train/loop/run_directory.h"
 
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "io/json.h"
+#include "report/plot.h"
+#include "train/loop/run_log.h"
 
 namespace sact::train {
 namespace {
@@ -96,8 +97,8 @@ MadeDirectories::~MadeDirectories() {
   for (const fs::path& folder : made_) fs::remove(folder, ignored);
 }
 
-RunDirectory::RunDirectory(fs::path path, RunSettings settings)
-    : path_(std::move(path)), made_(path_), settings_(std::move(settings)) {
+RunDirectory::RunDirectory(fs::path path, const RunSettings& settings)
+    : path_(std::move(path)), made_(path_), settings_(settings) {
   lock_ = std::make_unique<DirectoryLock>(path_);
   for (const fs::path& folder : {path_, path_ / "samples"}) remove_left_temporaries(folder);
   checkpoint_ = open_checkpoint(path_);
@@ -126,7 +127,7 @@ void RunDirectory::compare_settings() const {
 
 void RunDirectory::begin(const std::vector<std::string>& log_columns,
                          const Progression& progression) {
-  write_file_atomically(path_ / kSettings, settings_.json + "\n");
+  write_file_atomically(path_ / kSettings, settings_.json() + "\n");
   made_.keep();
   log_ =
       std::make_unique<report::CsvLog>(path_ / "log.csv", log_columns, double(progression.epoch));
@@ -166,82 +167,13 @@ std::vector<report::PagePicture> RunDirectory::samples(int64_t last_epoch,
 void RunDirectory::write_summary(report::SummaryPage page, const std::string& samples_caption) {
   write_file_atomically(path_ / "curves.svg", report::to_svg(page.plots, 2));
   page.title = (path_.has_filename() ? path_ : path_.parent_path()).filename().string();
-  const io::Json settings = io::Json::parse(settings_.json);
+  const io::Json settings = io::Json::parse(settings_.json());
   for (const auto& [key, value] : settings.items()) {
     page.settings.push_back({key, io::dump_json(value)});
   }
   const double last_epoch = last_of(log(), "epoch");
   if (std::isfinite(last_epoch)) page.pictures = samples(int64_t(last_epoch), samples_caption);
   write_file_atomically(path_ / "summary.html", report::to_html(page));
-}
-
-report::Series column_series(const report::CsvColumns& log, const std::string& column,
-                             const std::string& name, double scale) {
-  report::Series series;
-  series.name = name;
-  const auto* x = log.find("epoch");
-  const auto* y = log.find(column);
-  if (!x || !y) return series;
-  for (size_t i = 0; i < y->size(); ++i) {
-    if (!std::isfinite((*y)[i])) continue;
-    series.x.push_back((*x)[i]);
-    series.y.push_back((*y)[i] * scale);
-  }
-  return series;
-}
-
-void label_over_epochs(report::Plot& plot, const char* title, const char* quantity) {
-  plot.title = title;
-  plot.x_label = "epoch";
-  plot.y_label = quantity;
-}
-
-double value_in(const report::CsvColumns& log, const std::string& column, size_t row) {
-  const auto* values = log.find(column);
-  return values && row < values->size() ? (*values)[row] : std::numeric_limits<double>::quiet_NaN();
-}
-
-double last_of(const report::CsvColumns& log, const std::string& column) {
-  const auto rows = best_and_last(log, column);
-  return value_in(log, column, rows ? rows->last : log.rows());
-}
-
-std::optional<BestAndLast> best_and_last(const report::CsvColumns& log, const std::string& column) {
-  std::optional<BestAndLast> found;
-  for (size_t row = 0; row < log.rows(); ++row) {
-    const double value = value_in(log, column, row);
-    if (!std::isfinite(value)) continue;
-    if (!found) found = BestAndLast{row, row};
-    if (value > value_in(log, column, found->best)) found->best = row;
-    found->last = row;
-  }
-  return found;
-}
-
-report::Plot plot_over_flops(const report::CsvColumns& log, const std::string& column,
-                             const char* title, const char* quantity) {
-  report::Plot plot;
-  plot.title = title;
-  plot.x_label = "GFLOP per image";
-  plot.y_label = quantity;
-  const auto rows = best_and_last(log, column);
-  if (!rows) return plot;
-  auto add = [&](const char* name, size_t first, size_t last, bool line) {
-    report::Series series;
-    series.name = name;
-    series.line = line;
-    series.markers = true;
-    for (size_t row = first; row <= last; ++row) {
-      if (!std::isfinite(value_in(log, column, row))) continue;
-      series.x.push_back(1e-9 * value_in(log, "flops", row));
-      series.y.push_back(100 * value_in(log, column, row));
-    }
-    plot.series.push_back(std::move(series));
-  };
-  add("epochs", 0, rows->last, true);
-  add("best", rows->best, rows->best, false);
-  add("last", rows->last, rows->last, false);
-  return plot;
 }
 
 }  // namespace sact::train

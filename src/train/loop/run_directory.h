@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +13,11 @@
 #include "model/model_file.h"
 #include "report/csv.h"
 #include "report/event_file.h"
-#include "report/plot.h"
 #include "report/summary_page.h"
 #include "train/loop/checkpoint.h"
+#include "train/loop/run_settings.h"
 
 namespace sact::train {
-
-/// What a run folder must know of settings, of either kind.
-struct RunSettings {
-  std::string json;
-  /// What differs from settings that are stored as JSON; `name` is used in messages.
-  std::function<std::vector<std::string>(const std::string& stored, const std::string& name)>
-      changes_since;
-};
 
 /// Hands the settings of the run that a folder holds to `read`, as JSON with the name of the file;
 /// does nothing when it holds none. sact::Error when it is a run of the other command.
@@ -55,7 +46,7 @@ class RunDirectory {
   /// same, otherwise sact::Error lists the differences. The folder is locked while this object
   /// lives, and what a killed run left half written is removed. Without begin(), a folder that was
   /// made here goes again.
-  RunDirectory(std::filesystem::path path, RunSettings settings);
+  RunDirectory(std::filesystem::path path, const RunSettings& settings);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoint_path() const { return path_ / "checkpoint.safetensors"; }
@@ -89,31 +80,10 @@ class RunDirectory {
   std::filesystem::path path_;
   MadeDirectories made_;
   std::unique_ptr<DirectoryLock> lock_;
-  RunSettings settings_;
+  const RunSettings& settings_;
   std::unique_ptr<Checkpoint> checkpoint_;
   std::unique_ptr<report::CsvLog> log_;
   std::unique_ptr<report::EventWriter> events_;
 };
-
-/// A column of a log over its epochs, without the lines that have no number there.
-report::Series column_series(const report::CsvColumns& log, const std::string& column,
-                             const std::string& name, double scale = 1);
-void label_over_epochs(report::Plot& plot, const char* title, const char* quantity);
-/// The last number of a column; NaN when there is none.
-double last_of(const report::CsvColumns& log, const std::string& column);
-
-/// The epochs of a log that matter: the first with the highest number in `column`, and the last
-/// with any.
-struct BestAndLast {
-  size_t best = 0, last = 0;  // rows
-};
-/// Nothing when there is no such number.
-std::optional<BestAndLast> best_and_last(const report::CsvColumns& log, const std::string& column);
-/// The number in a row; NaN for a column that is not there.
-double value_in(const report::CsvColumns& log, const std::string& column, size_t row);
-
-/// A quantity over the FLOPs of its epochs, the best and the last of them marked.
-report::Plot plot_over_flops(const report::CsvColumns& log, const std::string& column,
-                             const char* title, const char* quantity);
 
 }  // namespace sact::train

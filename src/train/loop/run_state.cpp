@@ -7,42 +7,42 @@
 
 namespace sact::train {
 
-RunState::RunState(Processes& processes, torch::nn::Module& network, Sgd& sgd,
+RunState::RunState(ProcessGroup& group, torch::nn::Module& network, Sgd& sgd,
                    RunStateOptions options)
-    : processes_(processes), network_(network), sgd_(sgd), options_(std::move(options)) {}
+    : group_(group), network_(network), sgd_(sgd), options_(std::move(options)) {}
 
 void RunState::start(const Checkpoint* checkpoint) {
-  progression.workers = processes_.size();
+  progression.workers = group_.size();
   if (checkpoint) {
     checkpoint->load(network_, sgd_);
     progression = checkpoint->progression();
   }
-  progression = progression_from_json(processes_.broadcast(to_json(progression)), "worker 0");
-  if (progression.workers != processes_.size()) {
+  progression = progression_from_json(group_.broadcast(to_json(progression)), "worker 0");
+  if (progression.workers != group_.size()) {
     // Its position in the epoch and its steps count batches of all processes together.
     fail(
         "{}: holds a run of {} process{}, but now there {} {}; resume it with as many, or use "
         "another folder",
         options_.run.string(), progression.workers, progression.workers == 1 ? "" : "es",
-        processes_.alone() ? "is" : "are", processes_.size());
+        group_.alone() ? "is" : "are", group_.size());
   }
   std::vector<torch::Tensor> tensors;
   for (auto& [name, tensor] : run_tensors(network_, sgd_)) tensors.push_back(tensor.detach());
-  processes_.broadcast(tensors);
+  group_.broadcast(tensors);
 }
 
 void RunState::exchange() {
   const double minutes = std::chrono::duration<double>(Clock::now() - saved_).count() / 60;
-  const bool save = processes_.first() && options_.checkpoint_minutes > 0 &&
-                    minutes > options_.checkpoint_minutes;
+  const bool save =
+      group_.first() && options_.checkpoint_minutes > 0 && minutes > options_.checkpoint_minutes;
   std::vector<torch::Tensor> tensors;
-  if (!processes_.alone()) {
+  if (!group_.alone()) {
     tensors = sgd_.gradients();
     for (const torch::Tensor& buffer : network_.buffers()) {
       if (buffer.is_floating_point() && options_.average_buffers) tensors.push_back(buffer);
     }
   }
-  const std::vector<bool> agreed = processes_.average(tensors, {interrupted(), save});
+  const std::vector<bool> agreed = group_.average(tensors, {interrupted(), save});
   stop_ = agreed[0];
   save_ = agreed[1];
 }
@@ -60,11 +60,11 @@ void RunState::fail_not_finite() const {
       progression.epoch + 1, progression.step, options_.run.string());
 }
 
-ModelSpec agreed_spec(Processes& processes, const Checkpoint* checkpoint,
+ModelSpec agreed_spec(ProcessGroup& group, const Checkpoint* checkpoint,
                       const std::vector<std::string>& classes, const std::string& data,
                       const std::filesystem::path& run, const std::function<ModelSpec()>& make) {
   std::string json;
-  if (processes.first()) {
+  if (group.first()) {
     std::optional<ModelSpec> spec = checkpoint ? checkpoint->spec() : std::nullopt;
     if (spec && spec->labels != classes) {
       fail(
@@ -74,21 +74,21 @@ ModelSpec agreed_spec(Processes& processes, const Checkpoint* checkpoint,
     }
     json = sact::to_json(spec ? *spec : make());
   }
-  return spec_from_json(processes.broadcast(json), "the network of worker 0");
+  return spec_from_json(group.broadcast(json), "the network of worker 0");
 }
 
-void expect_same_start(Processes& processes, const std::vector<std::string>& differing) {
-  if (!processes.any(!differing.empty())) return;
+void expect_same_start(ProcessGroup& group, const std::vector<std::string>& differing) {
+  if (!group.any(!differing.empty())) return;
   if (differing.empty()) {
     fail(
         "worker {}: another worker was started with other settings or data than worker 0; its own "
         "message says which",
-        processes.rank());
+        group.rank());
   }
   fail(
       "worker {} was started with other settings or data than worker 0 ({}); start all with the "
       "same",
-      processes.rank(), fmt::join(differing, "; "));
+      group.rank(), fmt::join(differing, "; "));
 }
 
 }  // namespace sact::train

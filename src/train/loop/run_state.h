@@ -11,7 +11,7 @@
 #include "train/loop/checkpoint.h"
 #include "train/loop/sgd.h"
 #include "train/torch/libtorch.h"
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 
@@ -27,7 +27,7 @@ struct RunStateOptions {
 
 class RunState {
  public:
-  RunState(Processes& processes, torch::nn::Module& network, Sgd& sgd, RunStateOptions options);
+  RunState(ProcessGroup& group, torch::nn::Module& network, Sgd& sgd, RunStateOptions options);
 
   /// The first process reads the checkpoint, if there is one (it passes null otherwise, as do the
   /// others), and all take over what it has.
@@ -55,7 +55,7 @@ class RunState {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Processes& processes_;
+  ProcessGroup& group_;
   torch::nn::Module& network_;
   Sgd& sgd_;
   RunStateOptions options_;
@@ -66,13 +66,13 @@ class RunState {
 /// The spec of a run, the same in all processes. The first one has a checkpoint, which holds it (so
 /// that a run that goes on no longer needs the model that it started from), or makes it anew; the
 /// others pass null and wait. sact::Error when the checkpoint's classes are not those of `data`.
-ModelSpec agreed_spec(Processes& processes, const Checkpoint* checkpoint,
+ModelSpec agreed_spec(ProcessGroup& group, const Checkpoint* checkpoint,
                       const std::vector<std::string>& classes, const std::string& data,
                       const std::filesystem::path& run, const std::function<ModelSpec()>& make);
 
 /// sact::Error, in every process, when one of them was started with other settings or data than the
 /// first: they would wait for each other, or learn nonsense. `differing` is what this one has
 /// otherwise.
-void expect_same_start(Processes& processes, const std::vector<std::string>& differing);
+void expect_same_start(ProcessGroup& group, const std::vector<std::string>& differing);
 
 }  // namespace sact::train

@@ -1,25 +1,25 @@
 #include "train/loop/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sact::train {
 
-double learning_rate(const TrainSettings& settings, int64_t step, int64_t steps_per_epoch) {
-  const double epoch = double(step) / double(steps_per_epoch);
-  if (epoch < settings.warmup_epochs) {
-    return settings.rate * double(step + 1) / (settings.warmup_epochs * double(steps_per_epoch));
+double learning_rate(const RateSchedule& schedule, int64_t step) {
+  if (double(step) < schedule.warmup_steps) {
+    return std::min(schedule.rate, schedule.rate * double(step + 1) / schedule.warmup_steps);
   }
-  if (settings.schedule == "step") {
-    return settings.rate * std::pow(settings.step_factor, std::floor(epoch / settings.step_epochs));
+  const double time = double(step) / schedule.unit;
+  if (schedule.cosine) {
+    const double done = (time - schedule.cosine_from) / (schedule.cosine_to - schedule.cosine_from);
+    return schedule.rate * 0.5 * (1 + std::cos(M_PI * std::min(done, 1.0)));
   }
-  const double done =
-      (epoch - settings.warmup_epochs) / (double(settings.epochs) - settings.warmup_epochs);
-  return settings.rate * 0.5 * (1 + std::cos(M_PI * std::min(done, 1.0)));
-}
-
-double ponder_weight(const TrainSettings& settings, int64_t step, int64_t steps_per_epoch) {
-  const double rise = settings.tau_warmup_epochs * double(steps_per_epoch);
-  return double(step) < rise ? settings.tau * double(step) / rise : settings.tau;
+  if (schedule.drop_every > 0) {
+    return schedule.rate * std::pow(schedule.drop_factor, std::floor(time / schedule.drop_every));
+  }
+  double rate = schedule.rate;
+  for (double drop : schedule.drops) rate *= time >= drop ? schedule.drop_factor : 1;
+  return rate;
 }
 
 }  // namespace sact::train

@@ -187,10 +187,10 @@ void NetworkImpl::set_norm_decay(double decay) {
   }
 }
 
-void NetworkImpl::synchronise_norms(Processes& processes) {
+void NetworkImpl::synchronise_norms(ProcessGroup& group) {
   joined_norms_ = true;
   for (auto& module : modules()) {
-    if (auto* norm = module->as<NormImpl>()) norm->synchronise(&processes);
+    if (auto* norm = module->as<NormImpl>()) norm->synchronise(&group);
   }
 }
 

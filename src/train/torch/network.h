@@ -107,7 +107,7 @@ class NetworkImpl : public torch::nn::Module {
   void use_fused_blocks(bool use) { use_fused_blocks_ = use; }
 
   /// Statistics of all norms over the joined batch of all processes; see NormImpl::synchronise().
-  void synchronise_norms(Processes& processes);
+  void synchronise_norms(ProcessGroup& group);
 
  private:
   torch::Tensor run_plain_block(int block, torch::Tensor x, BlockOutput& output);

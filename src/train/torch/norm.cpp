@@ -1,6 +1,6 @@
 #include "train/torch/norm.h"
 
-#include "train/torch/processes.h"
+#include "train/torch/process_group.h"
 
 namespace sact::train {
 namespace {
@@ -31,7 +31,7 @@ struct JoinedNorm : torch::autograd::Function<JoinedNorm> {
   static Variable forward(AutogradContext* context, const Variable& x, const Variable& weight,
                           const Variable& bias, torch::Tensor running_mean,
                           torch::Tensor running_var, double momentum, double epsilon,
-                          Processes* processes) {
+                          ProcessGroup* processes) {
     const auto dimensions = summed_dimensions(x);
     const torch::Tensor wide = x.to(weight.scalar_type());
     const int64_t channels = x.size(1), count = x.numel() / channels;
@@ -60,7 +60,7 @@ struct JoinedNorm : torch::autograd::Function<JoinedNorm> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const torch::Tensor &x = saved[0], &weight = saved[1], &shift = saved[2], &scale = saved[3];
-    auto* processes = reinterpret_cast<Processes*>(context->saved_data["processes"].toInt());
+    auto* processes = reinterpret_cast<ProcessGroup*>(context->saved_data["processes"].toInt());
     const auto dimensions = summed_dimensions(x);
     const torch::Tensor g = gradients[0].to(weight.scalar_type());
     const torch::Tensor z =

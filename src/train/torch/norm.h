@@ -5,7 +5,7 @@
 
 namespace sact::train {
 
-class Processes;
+class ProcessGroup;
 
 /// LibTorch's batch norm, with the same names, and two differences. In training a single value per
 /// channel, which has no statistics, is normalised by the moving averages as in inference. And
@@ -19,13 +19,13 @@ class NormImpl : public torch::nn::Module {
 
   /// From now on training normalises by the statistics of all processes, which then must call
   /// forward() and backward of the same norms in the same order. nullptr: own statistics.
-  void synchronise(Processes* processes) { processes_ = processes; }
+  void synchronise(ProcessGroup* processes) { processes_ = processes; }
 
   torch::nn::BatchNormOptions options;
   torch::Tensor weight, bias, running_mean, running_var;  // [C]
 
  private:
-  Processes* processes_ = nullptr;
+  ProcessGroup* processes_ = nullptr;
 };
 TORCH_MODULE(Norm);
 

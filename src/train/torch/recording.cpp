@@ -2,6 +2,7 @@
 
 #ifdef SACT_CUDA
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -10,6 +11,50 @@
 #endif
 
 namespace sact::train {
+
+void GradientPlaces::note() {
+  gradients_.clear();
+  for (const torch::Tensor& parameter : parameters_) gradients_.push_back(parameter.grad());
+}
+
+void GradientPlaces::restore() {
+  for (size_t i = 0; i < gradients_.size(); ++i) parameters_[i].mutable_grad() = gradients_[i];
+}
+
+RecordedGradients::RecordedGradients(std::vector<torch::Tensor> parameters)
+    : parameters_(std::move(parameters)) {
+  for (const torch::Tensor& parameter : parameters_) {
+    kept_.push_back(torch::zeros_like(parameter).detach());
+  }
+}
+
+std::vector<size_t> RecordedGradients::keep(const std::vector<torch::Tensor>& found) {
+  std::vector<size_t> used;
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    if (!found[i].defined()) continue;
+    kept_[i].copy_(found[i]);
+    used.push_back(i);
+  }
+  return used;
+}
+
+void RecordedGradients::add_to_parameters(const std::vector<size_t>& used) const {
+  if (used.empty()) return;
+  torch::NoGradGuard no_grad;
+  std::vector<torch::Tensor> kept, sums, added;
+  for (const size_t i : used) kept.push_back(kept_[i]);
+  const std::vector<torch::Tensor> copies = at::_foreach_mul(kept, 1.0);
+  for (size_t i = 0; i < used.size(); ++i) {
+    torch::Tensor parameter = parameters_[used[i]];
+    if (parameter.grad().defined()) {
+      sums.push_back(parameter.grad());
+      added.push_back(copies[i]);
+    } else {
+      parameter.mutable_grad() = copies[i];
+    }
+  }
+  if (!sums.empty()) at::_foreach_add_(sums, added);
+}
 
 #ifdef SACT_CUDA
 
@@ -34,25 +79,18 @@ class CudaRecordingStream : public RecordingStream {
   c10::cuda::CUDAStreamGuard guard_;
 };
 
-/// Where the gradients of recorded backward passes end, whatever the shape.
-struct ParameterGradients {
-  std::vector<torch::Tensor> parameters, gradients;
-
-  void hand_out() const {
-    torch::NoGradGuard no_grad;
-    const std::vector<torch::Tensor> copies = at::_foreach_mul(gradients, 1.0);
-    std::vector<torch::Tensor> sums, added;
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      torch::Tensor parameter = parameters[i];
-      if (parameter.grad().defined()) {
-        sums.push_back(parameter.grad());
-        added.push_back(copies[i]);
-      } else {
-        parameter.mutable_grad() = copies[i];
-      }
-    }
-    if (!sums.empty()) at::_foreach_add_(sums, added);
+class CudaKernelGraph : public KernelGraph {
+ public:
+  void record(const std::function<void()>& work) override {
+    c10::cuda::CUDACachingAllocator::emptyCache();
+    graph_.capture_begin();
+    work();
+    graph_.capture_end();
   }
+  void replay() override { graph_.replay(); }
+
+ private:
+  at::cuda::CUDAGraph graph_;
 };
 
 /// Both passes for one shape: the tensors that the recorded kernels read and write.
@@ -61,7 +99,8 @@ struct Recording {
   torch::Tensor input, input_gradient;          // the gradient is undefined where none is wanted
   std::vector<torch::Tensor> outputs;           // without history
   std::vector<torch::Tensor> output_gradients;  // undefined where an output has none
-  const ParameterGradients* parameters = nullptr;
+  const RecordedGradients* gradients = nullptr;
+  std::vector<size_t> used;  // parameters
 };
 
 struct Replay : torch::autograd::Function<Replay> {
@@ -92,7 +131,7 @@ struct Replay : torch::autograd::Function<Replay> {
       }
     }
     recording->backward.replay();
-    recording->parameters->hand_out();
+    recording->gradients->add_to_parameters(recording->used);
     return {recording->input_gradient, {}, {}};
   }
 };
@@ -100,12 +139,9 @@ struct Replay : torch::autograd::Function<Replay> {
 class CudaRecordedPart : public RecordedPart {
  public:
   CudaRecordedPart(Work work, std::vector<torch::Tensor> parameters)
-      : work_(std::move(work)), pool_(at::cuda::graph_pool_handle()) {
-    for (const torch::Tensor& parameter : parameters) {
-      gradients_.gradients.push_back(torch::zeros_like(parameter).detach());
-    }
-    gradients_.parameters = std::move(parameters);
-  }
+      : work_(std::move(work)),
+        pool_(at::cuda::graph_pool_handle()),
+        gradients_(std::move(parameters)) {}
 
   std::vector<torch::Tensor> run(const torch::Tensor& input) override {
     if (!torch::GradMode::is_enabled()) return work_(input);
@@ -117,14 +153,14 @@ class CudaRecordedPart : public RecordedPart {
       place->second = record(input);
       ++recorded_;
     }
-    return Replay::apply(input, gradients_.parameters.front(), place->second.get());
+    return Replay::apply(input, gradients_.parameters().front(), place->second.get());
   }
 
  private:
   /// Activations of all shapes share one pool: nothing of one is needed when another begins.
   std::unique_ptr<Recording> record(const torch::Tensor& input) {
     auto made = std::make_unique<Recording>();
-    made->parameters = &gradients_;
+    made->gradients = &gradients_;
     made->input = input.detach().clone();
     made->input.requires_grad_(input.requires_grad());
     made->forward.capture_begin(pool_);
@@ -140,15 +176,13 @@ class CudaRecordedPart : public RecordedPart {
       differentiable.push_back(output);
       read.push_back(made->output_gradients.back());
     }
-    std::vector<torch::Tensor> wanted = gradients_.parameters;
+    std::vector<torch::Tensor> wanted = gradients_.parameters();
     if (input.requires_grad()) wanted.push_back(made->input);
     made->backward.capture_begin(pool_);
     std::vector<torch::Tensor> found =
         torch::autograd::grad(differentiable, wanted, read, /*retain_graph=*/std::nullopt,
                               /*create_graph=*/false, /*allow_unused=*/true);
-    for (size_t i = 0; i < gradients_.gradients.size(); ++i) {
-      if (found[i].defined()) gradients_.gradients[i].copy_(found[i]);
-    }
+    made->used = gradients_.keep(found);
     made->backward.capture_end();
     if (input.requires_grad()) made->input_gradient = found.back();
     return made;
@@ -156,7 +190,7 @@ class CudaRecordedPart : public RecordedPart {
 
   Work work_;
   decltype(at::cuda::graph_pool_handle()) pool_;
-  ParameterGradients gradients_;
+  RecordedGradients gradients_;
   std::map<std::vector<int64_t>, std::unique_ptr<Recording>> recordings_;
   size_t recorded_ = 0;
 };
@@ -165,6 +199,10 @@ class CudaRecordedPart : public RecordedPart {
 
 std::unique_ptr<RecordingStream> RecordingStream::create(torch::Device device) {
   return device.is_cuda() ? std::make_unique<CudaRecordingStream>(device) : nullptr;
+}
+
+std::unique_ptr<KernelGraph> KernelGraph::create(torch::Device device) {
+  return device.is_cuda() ? std::make_unique<CudaKernelGraph>() : nullptr;
 }
 
 std::unique_ptr<RecordedPart> RecordedPart::create(torch::Device device, Work work,
@@ -177,6 +215,10 @@ std::unique_ptr<RecordedPart> RecordedPart::create(torch::Device device, Work wo
 #else
 
 std::unique_ptr<RecordingStream> RecordingStream::create(torch::Device) {
+  return nullptr;
+}
+
+std::unique_ptr<KernelGraph> KernelGraph::create(torch::Device) {
   return nullptr;
 }
 

@@ -17,6 +17,51 @@ class RecordingStream {
   virtual ~RecordingStream() = default;
 };
 
+/// Kernels that are recorded once and run again as often as wanted.
+class KernelGraph {
+ public:
+  /// Null where nothing can be recorded. A RecordingStream must live as long as it.
+  static std::unique_ptr<KernelGraph> create(torch::Device device);
+  virtual ~KernelGraph() = default;
+
+  /// Records what `work` launches, without running it.
+  virtual void record(const std::function<void()>& work) = 0;
+  virtual void replay() = 0;
+};
+
+/// Which tensors hold the gradients of some parameters. Recorded kernels write to these whatever
+/// has taken their place since.
+class GradientPlaces {
+ public:
+  explicit GradientPlaces(std::vector<torch::Tensor> parameters)
+      : parameters_(std::move(parameters)) {}
+
+  /// Remembers the gradients as they are now.
+  void note();
+  /// Puts them in place again; a parameter that had none then has none now.
+  void restore();
+
+ private:
+  std::vector<torch::Tensor> parameters_, gradients_;
+};
+
+/// Gradients that recorded backward passes leave in memory of their own: one tensor for each
+/// parameter, whatever the recording. Not every recording need use every parameter.
+class RecordedGradients {
+ public:
+  explicit RecordedGradients(std::vector<torch::Tensor> parameters);
+
+  const std::vector<torch::Tensor>& parameters() const { return parameters_; }
+  /// Copies what a pass has found, undefined for a parameter that it does not use: a part of the
+  /// recording. Returns the numbers of the parameters that it uses.
+  std::vector<size_t> keep(const std::vector<torch::Tensor>& found);
+  /// Adds what was kept to the gradients of these parameters.
+  void add_to_parameters(const std::vector<size_t>& used) const;
+
+ private:
+  std::vector<torch::Tensor> parameters_, kept_;
+};
+
 /// A part of a network, of one tensor and some parameters. The first input of a shape is worked on
 /// as it is, so that libraries choose their algorithms; with the second the kernels of both passes
 /// are recorded, and from there on replayed.

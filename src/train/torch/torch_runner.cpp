@@ -127,7 +127,7 @@ std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& 
           {map_of(ponder[int64_t(i)]), std::vector<int32_t>(data, data + row.numel())});
     }
   }
-  for (ImageResult& result : results) result.flops = result_flops(spec, size, result.blocks);
+  set_flops(spec, size, results);
   return results;
 }
 

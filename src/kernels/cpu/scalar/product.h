@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cpu/parts.h"
 
@@ -38,21 +39,22 @@ float row_sum(const RowProduct& p, int i, int column) {
 
 template <typename Type, typename Out>
 void product(const RowProduct& p) {
+  const Epilogue& e = p.epilogue;
   const int last = std::min(p.columns, p.last_panel * kPanel);
   for (int i = 0; i < p.rows; ++i) {
     const int64_t row = p.output_rows ? p.output_rows[i] : i;
     auto* output = static_cast<typename Out::Element*>(p.output) + row * p.output_stride;
     for (int column = p.first_panel * kPanel; column < last; ++column) {
       const float sum = row_sum<Type>(p, i, column);
-      const float before = p.add ? Out::value(output[column]) : 0.0f;
-      float after = p.add ? before + sum : sum;
-      if (p.relu) after = std::max(after, 0.0f);  // in this order NaN stays NaN
-      if (p.mean) {
-        float& mean = p.mean[row * p.output_stride + column];
-        const float change = p.relu ? after - before : sum;
-        mean = (p.first_residual ? before : mean) + p.remainders[row] * change;
+      const float before = e.add ? Out::value(output[column]) : 0.0f;
+      float after = e.add ? before + sum : sum;
+      if (e.relu) after = std::max(after, 0.0f);  // in this order NaN stays NaN
+      if (e.mean) {
+        float& mean = e.mean[row * p.output_stride + column];
+        const float change = e.relu ? after - before : sum;
+        mean = (e.first_residual ? before : mean) + e.remainders[row] * change;
       }
-      if (!p.keep_output) output[column] = Out::element(after);
+      if (!e.mean_only) output[column] = Out::element(after);
     }
   }
 }
@@ -85,6 +87,7 @@ template <typename Type>
 std::vector<Part> typed_parts() {
   Part part{kScalarIsa};
   part.typed = {.type = Type::kType,
+                .native = std::is_same_v<Type, Float32>,
                 .panel_columns = kPanel,
                 .tile_rows = 1,
                 .product = product<Type, Type>,

@@ -18,6 +18,7 @@ namespace sact::kernels::HWY_NAMESPACE {
 
 struct WidenedBFloat16 : BFloat16 {
   using Weight = uint16_t;
+  using Output = WidenedBFloat16;
   static constexpr bool kNative = false;
   static constexpr int kOperations = 2;
 

@@ -20,6 +20,7 @@ namespace sact::kernels::avx512_bf16 {
 
 struct NativeBFloat16 : BFloat16 {
   using Weight = uint16_t;
+  using Output = NativeBFloat16;
   static constexpr bool kNative = true;
   static constexpr int kOperations = 4;  // two products
 

@@ -9,30 +9,27 @@ struct EpilogueKind {
   bool store = true;   // false: only the mean is wanted
 };
 
-/// Calls work with the kind of a product's epilogue as a constant. Residuals have 32 bits.
-template <typename Out, typename Work>
-HWY_INLINE void with_epilogue(const RowProduct& p, const Work& work) {
-  const auto call = [&]<EpilogueKind kKind>()
-                        SACT_INLINE_LAMBDA { work(std::integral_constant<EpilogueKind, kKind>()); };
-  const auto call_residual = [&]<bool kRelu>() SACT_INLINE_LAMBDA {
-    if (!p.mean) {
-      call.template operator()<EpilogueKind{kRelu, true}>();
-    } else if (p.keep_output) {
-      p.first_residual ? call.template operator()<EpilogueKind{kRelu, true, true, true, false}>()
-                       : call.template operator()<EpilogueKind{kRelu, true, true, false, false}>();
-    } else {
-      p.first_residual ? call.template operator()<EpilogueKind{kRelu, true, true, true}>()
-                       : call.template operator()<EpilogueKind{kRelu, true, true}>();
-    }
-  };
-  if constexpr (std::is_same_v<typename Out::Element, float>) {
-    if (p.add) {
-      return p.relu ? call_residual.template operator()<true>()
-                    : call_residual.template operator()<false>();
-    }
+template <EpilogueKind kKind>
+inline constexpr std::integral_constant<EpilogueKind, kKind> kConstant;
+
+template <bool kRelu, typename Work>
+HWY_INLINE void with_residual(const Epilogue& e, const Work& work) {
+  if (!e.mean) return work(kConstant<EpilogueKind{kRelu, true}>);
+  if (e.mean_only) {
+    return e.first_residual ? work(kConstant<EpilogueKind{kRelu, true, true, true, false}>)
+                            : work(kConstant<EpilogueKind{kRelu, true, true, false, false}>);
   }
-  p.relu ? call.template operator()<EpilogueKind{true}>()
-         : call.template operator()<EpilogueKind{}>();
+  e.first_residual ? work(kConstant<EpilogueKind{kRelu, true, true, true}>)
+                   : work(kConstant<EpilogueKind{kRelu, true, true}>);
+}
+
+/// Calls work with the kind of an epilogue as a constant. Residuals have 32 bits.
+template <typename Out, typename Work>
+HWY_INLINE void with_epilogue(const Epilogue& e, const Work& work) {
+  if constexpr (std::is_same_v<typename Out::Element, float>) {
+    if (e.add) return e.relu ? with_residual<true>(e, work) : with_residual<false>(e, work);
+  }
+  e.relu ? work(kConstant<EpilogueKind{true}>) : work(kConstant<EpilogueKind{}>);
 }
 
 /// Where the row and panel of an output are.
@@ -46,8 +43,8 @@ struct Place {
     const int64_t row = p.output_rows ? p.output_rows[i] : i;
     const int64_t offset = row * p.output_stride + int64_t(panel) * kPanel;
     output = static_cast<Element*>(p.output) + offset;
-    mean = p.mean ? p.mean + offset : nullptr;
-    remainder = p.mean ? p.remainders[row] : 0.0f;
+    mean = p.epilogue.mean ? p.epilogue.mean + offset : nullptr;
+    remainder = mean ? p.epilogue.remainders[row] : 0.0f;
   }
 };
 

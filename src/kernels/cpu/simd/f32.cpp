@@ -16,6 +16,7 @@ namespace sact::kernels::HWY_NAMESPACE {
 
 struct FloatOperands : FloatVectors {
   using Weight = float;
+  using Output = FloatVectors;
   static constexpr bool kNative = true;
   static constexpr int kOperations = 2;
 

@@ -59,7 +59,7 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
   const auto* weights = static_cast<const typename Operands::Weight*>(p.weights);
   weights += panel * p.taps * tap_size<Operands>(p);
   const float* bias = p.bias + panel * kPanel;
-  if (p.add) ask_for_outputs<kRows>(p, first, panel);
+  if (p.epilogue.add) ask_for_outputs<kRows>(p, first, panel);
   Sums<kRows> sums;
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -72,7 +72,7 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
     Operands::template multiply<kRows>(rows, p.depth, weights, ahead, sums);
   }
   if (HWY_LIKELY(p.columns - panel * kPanel >= kPanel)) {
-    with_epilogue<Out>(p, [&](auto constant) SACT_INLINE_LAMBDA {
+    with_epilogue<Out>(p.epilogue, [&](auto constant) SACT_INLINE_LAMBDA {
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
         finish_whole<decltype(constant)::value, Out>(p, first + r, panel, sums[r][0], sums[r][1]);
@@ -85,7 +85,7 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
       hn::StoreU(sums[r][0], d, buffer + r * kPanel);
       hn::StoreU(sums[r][1], d, buffer + r * kPanel + kLanes);
     }
-    with_epilogue<Out>(p, [&](auto constant) {
+    with_epilogue<Out>(p.epilogue, [&](auto constant) {
       finish_part<decltype(constant)::value, Out>(p, first, kRows, panel, buffer);
     });
   }
@@ -196,7 +196,7 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
             part_ahead(next, size * int64_t(sizeof *weights), tile, tiles));
       });
     }
-    with_epilogue<Out>(p, [&](auto constant) {
+    with_epilogue<Out>(p.epilogue, [&](auto constant) {
       constexpr EpilogueKind kKind = decltype(constant)::value;
       if (p.columns - panel * kPanel < kPanel) {
         return finish_part<kKind, Out>(p, first, rows, panel, sums);

@@ -1,7 +1,11 @@
 // All functions of one type of operands. Included once for every target, in its namespace.
 //
-// Besides what product-inl.h asks for, `Operands` has `kNative`, store() of a vector, and for
-// measuring what the processor can do at best one step of multiply-adds:
+// Besides what product-inl.h asks for, `Operands` has
+//
+//   static constexpr bool kNative;
+//   using Output = ...;  // with store() of a vector as elements
+//
+// and, for measuring what the processor can do at best, one step of multiply-adds:
 //
 //   static constexpr int kOperations;  // of one lane, in one step
 //   static Vector multiply_add(Vector sum, Vector factor);
@@ -37,8 +41,8 @@ TypedFunctions typed_functions() {
           .native = Operands::kNative,
           .panel_columns = kPanel,
           .tile_rows = kTileRows,
-          .product = product<Operands, Operands>,
+          .product = product<Operands, typename Operands::Output>,
           .product_to_f32 = product<Operands, FloatVectors>,
-          .norm = norm<Operands>,
+          .norm = norm<typename Operands::Output>,
           .multiply_adds = multiply_adds<Operands>};
 }

@@ -1,0 +1,29 @@
+// A detector over a set of annotated pictures, shared by several processes.
+#pragma once
+
+#include <vector>
+
+#include "data/corrupt_items.h"
+#include "detect/coco_eval.h"
+#include "detect/examples.h"
+#include "model/eval_result.h"
+#include "train/torch/detector.h"
+#include "train/torch/process_group.h"
+
+namespace sact::train {
+
+/// Means and deviations are over pictures.
+struct DetectorOutcome {
+  detect::CocoMetrics metrics = {};
+  int64_t pictures = 0;
+  MeanStd flops;               // of the extractor
+  double dense_flops = 0;      // likewise, the mean
+  std::vector<MeanStd> units;  // of each of its blocks: mean over positions
+};
+
+/// Runs the detector over every readable picture; each is taken by exactly one process, and all get
+/// the whole outcome.
+DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
+                                  data::CorruptItems& corrupt, ProcessGroup& group, int workers);
+
+}  // namespace sact::train

@@ -1,0 +1,69 @@
+// Training a detector.
+#pragma once
+
+#include <memory>
+
+#include "data/corrupt_items.h"
+#include "detect/examples.h"
+#include "train/detect/data_loader.h"
+#include "train/detect/evaluation.h"
+#include "train/detect/report.h"
+#include "train/detect/settings.h"
+#include "train/loop/task.h"
+#include "train/torch/detector_parts.h"
+
+namespace sact::train {
+
+class DetectorTask : public Task {
+ public:
+  RunSettings& settings() override { return settings_; }
+  LoopSettings loop_settings() const override;
+  bool trains_detectors() const override { return true; }
+
+  DataFacts open_data() override;
+  ModelSpec new_spec(const std::vector<std::string>& class_names) const override;
+  void make_model(const ModelSpec& spec, const std::vector<Weight>& weights,
+                  torch::Device device) override;
+  torch::nn::Module& module() override { return *detector_; }
+  torch::OrderedDict<std::string, torch::Tensor> tensors() override;
+  RateSchedule schedule(int64_t steps_per_epoch) const override;
+  std::string prepare(const RunContext& context) override;
+
+  Quantities quantities() const override { return report_->quantities(); }
+  void start_epoch(int64_t epoch, std::vector<int64_t> order, int64_t first) override;
+  void step(int64_t step, EpochSums& sums) override;
+  void end_epoch() override { loader_.reset(); }
+
+  double evaluate() override;
+  std::optional<io::Image> draw_samples(int count) override;
+  const char* samples_caption() const override { return "ponder cost over validation images"; }
+
+  std::vector<std::string> log_columns() const override { return report_->log_columns(); }
+  const char* score_column() const override { return "AP"; }
+  EpochReport epoch_report(const EpochNumbers& numbers) override;
+  report::SummaryPage page(const report::CsvColumns& log) const override {
+    return report_->page(log);
+  }
+
+ private:
+  const DetectionSettings& setting() const { return settings_.value; }
+  /// Draws of one picture in this epoch.
+  Random random_of(int64_t index) const;
+
+  SettingsOf<DetectionSettings> settings_;
+  const RunContext* context_ = nullptr;
+  std::unique_ptr<detect::Examples> train_, val_;
+  std::unique_ptr<data::CorruptItems> train_corrupt_, val_corrupt_;
+  Detector detector_{nullptr};
+  std::unique_ptr<DetectorParts> parts_;
+  std::unique_ptr<DetectorReport> report_;
+  int64_t epoch_ = 0;
+  std::unique_ptr<SampleLoader> loader_;
+  DetectorOutcome evaluation_;
+};
+
+/// The spec a run trains: from its settings, the classes of its data and the model it starts from.
+ModelSpec spec_of_run(const DetectionSettings& settings,
+                      const std::vector<std::string>& class_names);
+
+}  // namespace sact::train

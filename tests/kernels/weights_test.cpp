@@ -1,0 +1,102 @@
+// Weights as they are packed for products, by what the table of types says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/random_rows.h"
+
+namespace sact::kernels {
+namespace {
+
+TEST(Weights, ColumnsAreMultipliedByTheirFactors) {
+  const float weights[] = {1, 2, 3, 4}, factors[] = {10, 100};
+  Arena arena(4096);
+  // [column, depth]
+  const PackedWeights packed =
+      pack_weights(scalar_table(), DataType::kFloat32, weights, {2, 1, 0}, factors, 1, 2, 2, arena);
+  const float* data = static_cast<const float*>(packed.data);
+  const int panel = scalar_table().functions(DataType::kFloat32).panel_columns;
+  EXPECT_EQ(data[0], 10);
+  EXPECT_EQ(data[1], 300);
+  EXPECT_EQ(data[panel], 20);
+  EXPECT_EQ(data[panel + 1], 400);
+  EXPECT_EQ(data[2], 0);
+}
+
+TEST(Weights, AreLaidOutInWholePanelsAndGroupsOfDepths) {
+  // Three columns of depth 3 and two taps: weight = 100 * column + 10 * k + tap + 1.
+  std::vector<float> weights;
+  for (int column = 0; column < 3; ++column) {
+    for (int k = 0; k < 3; ++k) {
+      for (int tap = 0; tap < 2; ++tap) weights.push_back(float(100 * column + 10 * k + tap + 1));
+    }
+  }
+  for (const OperandType& type : operand_types()) {
+    SCOPED_TRACE(type.name);
+    Arena arena(4096);
+    const PackedWeights packed =
+        pack_weights(type, 2, {weights.data(), {6, 2, 1}, nullptr, 2, 3, 3}, arena);
+    ASSERT_EQ(packed.panels(), 2);
+    EXPECT_EQ(packed.scales, nullptr);
+    const int group = type.depth_group, padded = (3 + group - 1) / group * group;
+    for (int panel = 0; panel < 2; ++panel) {
+      for (int i = 0; i < 2 * padded * 2; ++i) {
+        const int tap = i / (padded * 2), in_tap = i % (padded * 2);
+        const int column = panel * 2 + in_tap / group % 2;
+        const int k = in_tap / (2 * group) * group + in_tap % group;
+        const float weight = column < 3 && k < 3 ? float(100 * column + 10 * k + tap + 1) : 0.0f;
+        std::vector<std::byte> expected(size_t(type.weights.bytes));
+        type.weights.store(&weight, 1, expected.data());
+        const auto* found =
+            static_cast<const std::byte*>(packed.panel(panel)) + i * type.weights.bytes;
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), found)) << panel << ", " << i;
+      }
+    }
+  }
+}
+
+/// A type that no table has kernels for: whole numbers of 8 bits, four depths together.
+constexpr OperandType kWholeNumbers = [] {
+  OperandType type;
+  type.weights.bytes = 1;
+  type.weights.store = [](const float* from, int64_t count, void* to) {
+    for (int64_t i = 0; i < count; ++i) {
+      static_cast<int8_t*>(to)[i] = int8_t(std::lround(from[i]));
+    }
+  };
+  type.depth_group = 4;
+  type.largest_weight = 127;
+  return type;
+}();
+
+TEST(Weights, OfATypeWithALargestAreScaledToItByColumn) {
+  // Of depth 5; the columns' largest are 5, 254 after its factor, and 0.
+  const std::vector<float> weights = {1, -2, 3, -4, 5, 127, 0, 0, 0, -1, 0, 0, 0, 0, 0};
+  const float factors[] = {1, 2, 1};
+  Arena arena(4096);
+  const PackedWeights packed =
+      pack_weights(kWholeNumbers, 2, {weights.data(), {5, 1, 0}, factors, 1, 5, 3}, arena);
+  ASSERT_EQ(packed.panels(), 2);
+  EXPECT_FLOAT_EQ(packed.scales[0], 5.0f / 127);
+  EXPECT_FLOAT_EQ(packed.scales[1], 2);
+  EXPECT_EQ(packed.scales[2], 1);
+  const auto* data = static_cast<const int8_t*>(packed.data);
+  // Two groups of four depths, each of two columns.
+  const std::vector<int> expected = {25, -51, 76, -102, 127, 0, 0, 0, 127, 0, 0, 0, -1, 0, 0, 0};
+  EXPECT_EQ(std::vector<int>(data, data + 16), expected);
+  EXPECT_EQ(static_cast<const int8_t*>(packed.panel(1)), data + 16);
+}
+
+TEST(OperandTypes, AreKnownByTypeAndName) {
+  EXPECT_EQ(operand_type(DataType::kFloat32).rows.bytes, 4);
+  EXPECT_STREQ(name_of(DataType::kFloat32), "fp32");
+  EXPECT_EQ(operand_type(DataType::kBFloat16).rows.bytes, 2);
+  EXPECT_STREQ(name_of(DataType::kBFloat16), "bf16");
+  for (const OperandType& type : operand_types()) EXPECT_EQ(&operand_type(type.type), &type);
+}
+
+}  // namespace
+}  // namespace sact::kernels
