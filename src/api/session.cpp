@@ -61,7 +61,7 @@ api::SessionState& present(const std::unique_ptr<api::SessionState>& state) {
   return *state;
 }
 
-void append(const io::Image& image, const View& view, const InputSpec& input,
+void append(const io::RgbImage& image, const View& view, const InputSpec& input,
             std::vector<float>& pixels) {
   try {
     append_network_pixels(image, view, input, pixels);

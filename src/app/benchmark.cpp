@@ -278,7 +278,7 @@ class Benchmark {
     result_.rows.push_back(row);
   }
 
-  std::vector<float> pixels_of(const io::Image& image, Size size) const {
+  std::vector<float> pixels_of(const io::RgbImage& image, Size size) const {
     // A detector sees whole images.
     const Framing framing = model_.spec().detection ? Framing::kStretched : Framing::kCentralCrop;
     return network_pixels(image, view_of(image, spec_.input, {framing, size}), spec_.input);

@@ -58,8 +58,8 @@ io::Json detection_json(const ModelSpec& spec, const detect::CocoIds& ids,
           {"map", file.picture.empty() ? io::Json(nullptr) : io::Json(file.picture)}};
 }
 
-io::Image detection_picture(const ModelSpec& spec, const DetectedFile& file, const io::Image& photo,
-                            double drawn_score) {
+io::RgbImage detection_picture(const ModelSpec& spec, const DetectedFile& file,
+                               const io::RgbImage& photo, double drawn_score) {
   report::DetectionPicture picture;
   picture.photo = photo;
   picture.ponder_cost = ponder_cost_map(file.result.extractor);

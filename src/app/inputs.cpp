@@ -225,7 +225,7 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
   return std::move(expansion.inputs);
 }
 
-io::Image read_input(const Input& input, const io::ReadOptions& options) {
+io::RgbImage read_input(const Input& input, const io::ReadOptions& options) {
   if (!input.bytes) return io::read_image(input.path, options);
   return io::decode_image(*input.bytes, input.path.string(), options);
 }

@@ -104,7 +104,7 @@ DetectedFile detect_image(const Job& job, detect::Detector& detector, const Inpu
   file.image_id = job.ids.image(input.path, input.number);
   file.path = input.path.string();
   Stopwatch watch;
-  const io::Image photo = read_input(input, job.options.reading);
+  const io::RgbImage photo = read_input(input, job.options.reading);
   file.size = {photo.height, photo.width};
   file.load_ms = watch.lap();
   if (job.options.eval) check_size(job.truth.images[index], file);

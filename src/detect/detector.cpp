@@ -42,7 +42,7 @@ DetectorOutputs Detector::run(const InputView& image) {
   return result;
 }
 
-DetectedImage Detector::detect(const io::Image& image, float least_score, int most) {
+DetectedImage Detector::detect(const io::RgbImage& image, float least_score, int most) {
   Stopwatch watch;
   const Size given{image.height, image.width};
   DetectedImage detected;

@@ -53,7 +53,7 @@ class Detector {
 
   /// sact::Error when the image has a shape that cannot be scaled, or when the outputs are not
   /// finite.
-  DetectedImage detect(const io::Image& image, float least_score = 0.05f, int most = 100);
+  DetectedImage detect(const io::RgbImage& image, float least_score = 0.05f, int most = 100);
 
   /// The same before its last stage, for one prepared image.
   DetectorOutputs run(const InputView& image);

@@ -101,7 +101,7 @@ PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
     const size_t count = std::min(batch, items.size() - first);
     std::vector<float> pixels(count * values);
     share_out(count, work, progress, [&](size_t i) {
-      const io::Image image = io::read_image(items[first + i].image);
+      const io::RgbImage image = io::read_image(items[first + i].image);
       fill_network_pixels(image, view_of(image, spec.input, {Framing::kStretched, size}),
                           spec.input, std::span(pixels).subspan(i * values, values));
     });

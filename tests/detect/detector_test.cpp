@@ -62,15 +62,15 @@ class DetectorTest : public ::testing::Test {
   WeightMap values_;  // of the last file
 };
 
-io::Image noise_image(int width, int height, uint64_t seed) {
+io::RgbImage noise_image(int width, int height, uint64_t seed) {
   Random random(seed);
-  io::Image image(width, height);
+  io::RgbImage image(width, height);
   for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
   return image;
 }
 
-io::Image plain_image(int width, int height) {
-  io::Image image(width, height);
+io::RgbImage plain_image(int width, int height) {
+  io::RgbImage image(width, height);
   for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(60 + 50 * (i % 3));
   return image;
 }
@@ -166,7 +166,7 @@ TEST_F(DetectorTest, ComputesWhatTheSlowFormComputes) {
 TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
   const ModelFile file = file_of(tiny_detector(), 3);
   Detector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
-  const io::Image image = noise_image(200, 130, 4);
+  const io::RgbImage image = noise_image(200, 130, 4);
   const DetectedImage found = detector.detect(image, 0.1f, 50);
   EXPECT_EQ(found.scaled, (Size{64, 98}));
   ASSERT_FALSE(found.detections.empty());
@@ -207,7 +207,7 @@ TEST_F(DetectorTest, APlainImageOfTwiceTheSizeHasBoxesOfTwiceTheSize) {
 TEST_F(DetectorTest, ReportsWhatWasAskedForAndCountsItsWork) {
   const ModelSpec spec = tiny_detector();
   Detector detector = detector_on(file_of(spec, 6), kernels::chosen_table(), kFloat, 3);
-  const io::Image image = noise_image(90, 70, 7);
+  const io::RgbImage image = noise_image(90, 70, 7);
   const DetectedImage all = detector.detect(image, 0, 1000);
   ASSERT_GT(all.detections.size(), 10u);
   for (size_t i = 0; i < all.detections.size(); ++i) {

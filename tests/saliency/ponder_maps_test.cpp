@@ -27,7 +27,7 @@ class PonderMaps : public ::testing::Test {
     std::vector<Item> items;
     for (int i = 0; i < count; ++i) {
       Random random{uint64_t(i)};
-      io::Image image(140 + 9 * i, 80 + 5 * i);
+      io::RgbImage image(140 + 9 * i, 80 + 5 * i);
       for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
       items.push_back({"all", directory_ / (std::to_string(i) + ".png"), {}});
       io::write_image(items.back().image, image);
@@ -36,7 +36,7 @@ class PonderMaps : public ::testing::Test {
   }
 
   std::vector<float> input(const Item& item, const ModelSpec& spec) {
-    const io::Image image = io::read_image(item.image);
+    const io::RgbImage image = io::read_image(item.image);
     return network_input(image, io::whole(image), kSeen, spec.input);
   }
 
