@@ -54,7 +54,7 @@ void expect_near(const Map& map, const Map& expected) {
 
 TEST_F(PonderMaps, EveryImageHasItsOwnWhateverTheBatch) {
   const ModelFile file = write(test::tiny_spec(Halting::kSact));
-  engine::Session session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
+  engine::CpuSession session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
   const std::vector<Item> all = items(11);  // a whole batch and some
   const saliency::PonderMaps found = ponder_maps(session, file.spec(), all, kSeen, {.threads = 2});
   ASSERT_EQ(found.maps.size(), all.size());
@@ -75,7 +75,7 @@ TEST_F(PonderMaps, ThoseOfADetectorAreItsExtractors) {
   spec.detection->anchor_sizes = {12, 30};
   spec.detection->proposals = 5;
   const ModelFile file = write(spec);
-  engine::Session session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
+  engine::CpuSession session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
   const std::vector<Item> all = items(2);
   const saliency::PonderMaps found = ponder_maps(session, spec, all, kSeen, {});
   detect::Detector detector =
