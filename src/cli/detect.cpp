@@ -98,7 +98,7 @@ void check_size(const detect::CocoImage& annotated, const DetectedFile& file) {
 }
 
 /// Everything about one image, on one thread: reading, networks, picture.
-DetectedFile detect_image(const Job& job, detect::Detector& detector, const Input& input,
+DetectedFile detect_image(const Job& job, detect::ObjectDetector& detector, const Input& input,
                           size_t index) {
   DetectedFile file;
   file.image_id = job.ids.image(input.path, input.number);
@@ -139,7 +139,7 @@ std::vector<Input> chosen_inputs(const DetectOptions& options, const detect::Coc
 }
 
 void detect_all(const Job& job, const std::vector<Input>& inputs,
-                const std::vector<std::unique_ptr<detect::Detector>>& detectors,
+                const std::vector<std::unique_ptr<detect::ObjectDetector>>& detectors,
                 ImageReport& report, Totals& totals) {
   catch_interrupts();
   totals.interrupted = !app::run_images(

@@ -45,11 +45,11 @@ struct DetectedImage {
 };
 
 /// Belongs to one thread of its user at a time.
-class Detector {
+class ObjectDetector {
  public:
-  Detector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session);
-  Detector(const LoadedDetector& network, int threads)
-      : Detector(network.spec(), network.session(threads)) {}
+  ObjectDetector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session);
+  ObjectDetector(const LoadedDetector& network, int threads)
+      : ObjectDetector(network.spec(), network.session(threads)) {}
 
   /// sact::Error when the image has a shape that cannot be scaled, or when the outputs are not
   /// finite.

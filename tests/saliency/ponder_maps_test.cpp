@@ -78,7 +78,7 @@ TEST_F(PonderMaps, ThoseOfADetectorAreItsExtractors) {
   engine::CpuSession session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
   const std::vector<Item> all = items(2);
   const saliency::PonderMaps found = ponder_maps(session, spec, all, kSeen, {});
-  detect::Detector detector =
+  detect::ObjectDetector detector =
       engine::test::detector_on(file, kernels::scalar_table(), kernels::DataType::kFloat32, 2);
   double flops = 0;
   for (size_t i = 0; i < all.size(); ++i) {
