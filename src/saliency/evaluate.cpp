@@ -6,10 +6,10 @@
 #include <mutex>
 #include <numeric>
 
-#include "base/choose.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/sample.h"
 #include "io/resize.h"
 #include "model/detection.h"
 #include "model/flops.h"
@@ -148,7 +148,7 @@ std::vector<size_t> other_images(size_t image, size_t count, uint64_t seed) {
     if (i != image) pool.push_back(i);
   }
   Random random = Random::derived(seed, image);
-  choose(pool, kOthers, random);
+  keep_sample(pool, kOthers, random);
   return pool;
 }
 
