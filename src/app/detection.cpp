@@ -71,9 +71,9 @@ io::RgbImage detection_picture(const ModelSpec& spec, const DetectedFile& file,
   picture.subtitle = fmt::format(
       "extractor: {} = {:.0f} % of the dense one; {} looked at; {}",
       format_flops(double(file.result.extractor.flops)), 100 * dense_share(file.result),
-      counted(file.result.proposals, "proposal"), format_duration(file.network_ms() / 1000));
+      pluralize(file.result.proposals, "proposal"), format_duration(file.network_ms() / 1000));
   picture.caption =
-      fmt::format("{} of at least {:.0f} %", counted(int64_t(picture.objects.size()), "object"),
+      fmt::format("{} of at least {:.0f} %", pluralize(int64_t(picture.objects.size()), "object"),
                   100 * drawn_score);
   return report::draw_detection_picture(picture);
 }

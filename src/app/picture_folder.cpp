@@ -60,7 +60,7 @@ void PictureFolder::warn_of_earlier(const std::string& suffix) const {
     log_warning(
         "{}: {} of an earlier run {} beside those of this one; name another --out to keep "
         "them apart",
-        folder_.string(), counted(earlier, "picture"), earlier == 1 ? "stays" : "stay");
+        folder_.string(), pluralize(earlier, "picture"), earlier == 1 ? "stays" : "stay");
   }
 }
 

@@ -104,7 +104,7 @@ int run_center(const ScoringOptions& options) {
     return 0;
   }
   print_table(options, result);
-  print(fmt::format("{} in {}", counted(int64_t(result.items.size()), "image"),
+  print(fmt::format("{} in {}", pluralize(int64_t(result.items.size()), "image"),
                     format_duration(seconds)));
   return 0;
 }
@@ -135,7 +135,7 @@ void print_settings(const app::SearchedSettings& found) {
                                  found.settings.center_weight);
   if (!found.scores.empty()) {
     text += fmt::format(", the best of {} on {} of the first half of each category",
-                        found.tried.size(), counted(int64_t(found.images), "image"));
+                        found.tried.size(), pluralize(int64_t(found.images), "image"));
   }
   if (found.also_reported > 0) text += ", which are among those above";
   print(text);
@@ -186,7 +186,7 @@ int run_eval(const EvalOptions& options) {
   print_table(scoring, result);
   print_settings(found);
   print(fmt::format("{} in {}, with {:.1f} % of the dense network's work",
-                    counted(int64_t(split.items.size()), "image"), format_duration(seconds),
+                    pluralize(int64_t(split.items.size()), "image"), format_duration(seconds),
                     100 * share));
   return 0;
 }

@@ -31,11 +31,12 @@ int run(const TrainingOptions& options) {
                 {"flops", outcome.flops}});
   } else if (outcome.finished_before) {
     print(fmt::format("{} is finished: {}, best accuracy {:.2f} %; epochs={} would go on",
-                      options.run, counted(outcome.epochs, "epoch"), 100 * outcome.best_score,
+                      options.run, pluralize(outcome.epochs, "epoch"), 100 * outcome.best_score,
                       3 * outcome.epochs / 2 + 1));
   } else if (outcome.finished) {
-    print(fmt::format("finished {} in {}: best accuracy {:.2f} %", counted(outcome.epochs, "epoch"),
-                      format_duration(outcome.seconds), 100 * outcome.best_score));
+    print(fmt::format("finished {} in {}: best accuracy {:.2f} %",
+                      pluralize(outcome.epochs, "epoch"), format_duration(outcome.seconds),
+                      100 * outcome.best_score));
     print_hint(fmt::format(
         "look at {0}/summary.html; next: sact eval {0}/best.safetensors --data {1}{2}, or "
         "sact predict {0}/best.safetensors IMAGE",

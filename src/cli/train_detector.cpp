@@ -33,10 +33,10 @@ int run(const TrainingOptions& options) {
                 {"flops", outcome.flops}});
   } else if (outcome.finished_before) {
     print(fmt::format("{} is finished: {}, best AP {}; epochs={} would go on", options.run,
-                      counted(outcome.epochs, "epoch"), detect::metric_text(outcome.best_score),
+                      pluralize(outcome.epochs, "epoch"), detect::metric_text(outcome.best_score),
                       3 * outcome.epochs / 2 + 1));
   } else if (outcome.finished) {
-    print(fmt::format("finished {} in {}: best AP {}", counted(outcome.epochs, "epoch"),
+    print(fmt::format("finished {} in {}: best AP {}", pluralize(outcome.epochs, "epoch"),
                       format_duration(outcome.seconds), detect::metric_text(outcome.best_score)));
     print_hint(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
                            options.run));

@@ -114,7 +114,7 @@ std::unique_ptr<data::Dataset> open_data(const Request& request, const ModelSpec
   }
   if (!match.order.empty()) {
     log_info("the network has no labels: its {} are taken in the order of {}",
-             counted(spec.classes, "class", "classes"), match.order);
+             pluralize(spec.classes, "class", "classes"), match.order);
   }
   return data::with_network_labels(std::move(dataset), std::move(match.classes), spec.labels,
                                    spec.classes);

@@ -123,7 +123,7 @@ constexpr OtherFormat kOtherFormats[] = {
       continue;  // all that could tell is there, and says that it is something else
     }
     fail("{}: ends after {} of what may be an image; get the file again", name,
-         counted(int64_t(start.size()), "byte"));
+         pluralize(int64_t(start.size()), "byte"));
   }
   if (start.starts_with("version https://git-lfs")) {
     fail("{}: is a Git LFS pointer and not the image itself; run 'git lfs pull' first", name);

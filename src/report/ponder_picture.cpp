@@ -63,7 +63,7 @@ Layout make_layout(const PonderPicture& picture) {
 }
 
 std::string block_caption(size_t index, const BlockMap& block) {
-  return fmt::format("block {} ({}), {}", index + 1, counted(block.units, "unit"),
+  return fmt::format("block {} ({}), {}", index + 1, pluralize(block.units, "unit"),
                      mean_text(block.ponder_cost));
 }
 

@@ -59,7 +59,7 @@ class CpuBackend : public Backend {
                                             const LoadOptions& options) const override {
     const kernels::Table& table = kernel_table(options.isa);
     log_verbose("the engine runs the {} kernels in {} with {}", table.name,
-                kernels::name_of(options.precision), counted(options.threads, "thread"));
+                kernels::name_of(options.precision), pluralize(options.threads, "thread"));
     return std::make_shared<CpuNetwork>(
         std::make_shared<Plan>(source.spec, source.weights, table, options.precision));
   }

@@ -133,7 +133,7 @@ int64_t CpuSession::bytes_of_run(int count, Size size) const {
 
 void CpuSession::expect_bytes(int64_t bytes, int count, Size size) const {
   const std::string what =
-      fmt::format("running {} of {}x{}", counted(count, "image"), size.height, size.width);
+      fmt::format("running {} of {}x{}", pluralize(count, "image"), size.height, size.width);
   sact::expect_memory(uint64_t(bytes), what, arena_.bytes());
 }
 
@@ -252,7 +252,7 @@ detect::FeatureMap CpuSession::features(int image) const {
 
 void CpuSession::log_profile(int count, Size size) const {
   if (log_level() < LogLevel::kVerbose) return;
-  log_verbose("{} of {}x{}, times of the first thread:", counted(count, "image"), size.height,
+  log_verbose("{} of {}x{}, times of the first thread:", pluralize(count, "image"), size.height,
               size.width);
   for (const DescribedLayer& layer : described_layers(*plan_, profile())) {
     log_verbose("{}", line_of(layer, *plan_));
