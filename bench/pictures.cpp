@@ -43,7 +43,7 @@ Map made_up_map(int side, double units) {
   return map;
 }
 
-report::PonderPicture ponder_picture(const io::Image& photo) {
+report::PonderPicture ponder_picture(const io::RgbImage& photo) {
   report::PonderPicture picture;
   picture.photo = photo;
   picture.total = made_up_map(56, 30);
@@ -56,7 +56,7 @@ report::PonderPicture ponder_picture(const io::Image& photo) {
   return picture;
 }
 
-report::DetectionPicture detection_picture(const io::Image& photo) {
+report::DetectionPicture detection_picture(const io::RgbImage& photo) {
   report::DetectionPicture picture;
   picture.photo = photo;
   picture.ponder_cost = made_up_map(38, 30);
@@ -72,11 +72,11 @@ report::DetectionPicture detection_picture(const io::Image& photo) {
 }
 
 void measure(const std::string& path, int rounds, const std::string& out, report::Table& table) {
-  const io::Image photo = io::read_image(path);
+  const io::RgbImage photo = io::read_image(path);
   const std::string name = std::filesystem::path(path).filename().string() + " " +
                            std::to_string(photo.width) + "x" + std::to_string(photo.height);
-  const auto add = [&](const char* what, const std::function<io::Image()>& draw) {
-    io::Image picture;
+  const auto add = [&](const char* what, const std::function<io::RgbImage()>& draw) {
+    io::RgbImage picture;
     const double drawing = mean_ms(rounds, [&] { picture = draw(); });
     size_t bytes = 0;
     const double encoding = mean_ms(rounds, [&] { bytes = io::encode_png(picture).size(); });

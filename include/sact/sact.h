@@ -19,7 +19,7 @@
 namespace sact {
 
 namespace io {
-struct Image;
+struct RgbImage;
 }
 namespace api {
 struct ModelState;
@@ -53,8 +53,8 @@ class Image {
  private:
   friend class Model;
   friend class Session;
-  explicit Image(std::shared_ptr<const io::Image> pixels);
-  std::shared_ptr<const io::Image> pixels_;
+  explicit Image(std::shared_ptr<const io::RgbImage> pixels);
+  std::shared_ptr<const io::RgbImage> pixels_;
 };
 
 /// What a network sees of a picture.

@@ -7,7 +7,7 @@
 
 namespace sact {
 
-Image::Image(std::shared_ptr<const io::Image> pixels) : pixels_(std::move(pixels)) {}
+Image::Image(std::shared_ptr<const io::RgbImage> pixels) : pixels_(std::move(pixels)) {}
 
 namespace {
 
@@ -21,12 +21,13 @@ io::ReadOptions read_options(int64_t max_pixels) {
 }  // namespace
 
 Image Image::load(const std::string& path, int64_t max_pixels) {
-  return Image(std::make_shared<io::Image>(io::read_image(path, read_options(max_pixels))));
+  return Image(std::make_shared<io::RgbImage>(io::read_image(path, read_options(max_pixels))));
 }
 
 Image Image::decode(const void* bytes, size_t size, const std::string& name, int64_t max_pixels) {
   const std::span<const std::byte> all(static_cast<const std::byte*>(bytes), size);
-  return Image(std::make_shared<io::Image>(io::decode_image(all, name, read_options(max_pixels))));
+  return Image(
+      std::make_shared<io::RgbImage>(io::decode_image(all, name, read_options(max_pixels))));
 }
 
 Image Image::from_pixels(int width, int height, std::vector<uint8_t> rgb) {
@@ -37,11 +38,11 @@ Image Image::from_pixels(int width, int height, std::vector<uint8_t> rgb) {
     fail("an image of {} x {} pixels needs {} bytes (three for each pixel), found {}", width,
          height, expected, rgb.size());
   }
-  io::Image image;
+  io::RgbImage image;
   image.width = width;
   image.height = height;
   image.rgb = std::move(rgb);
-  return Image(std::make_shared<io::Image>(std::move(image)));
+  return Image(std::make_shared<io::RgbImage>(std::move(image)));
 }
 
 int Image::width() const {

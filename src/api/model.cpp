@@ -20,7 +20,7 @@ const BackendRegistry& backends() {
   return all;
 }
 
-View view_of(const ModelSpec& spec, const io::Image& image, const InputOptions& options) {
+View view_of(const ModelSpec& spec, const io::RgbImage& image, const InputOptions& options) {
   const Framing framing = options.whole ? Framing::kKeepAspect : Framing::kCentralCrop;
   return sact::view_of(image, spec.input, {framing, {options.size, options.size}});
 }

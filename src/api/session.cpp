@@ -39,7 +39,7 @@ void SessionState::run(const InputView& images, std::vector<Result>& results) {
       run_together(part, results);
     } catch (const std::bad_alloc&) {
       fail("there is not enough memory for {} of {}x{}; use smaller ones or fewer at a time",
-           counted(part.count, "image"), images.size.height, images.size.width);
+           pluralize(part.count, "image"), images.size.height, images.size.width);
     }
   }
 }
@@ -61,7 +61,7 @@ api::SessionState& present(const std::unique_ptr<api::SessionState>& state) {
   return *state;
 }
 
-void append(const io::Image& image, const View& view, const InputSpec& input,
+void append(const io::RgbImage& image, const View& view, const InputSpec& input,
             std::vector<float>& pixels) {
   try {
     append_network_pixels(image, view, input, pixels);
@@ -121,7 +121,8 @@ std::vector<Result> Session::run_tensor(const float* planes, int count, int heig
   const Size size{height, width};
   validate_image_size(size);
   if (count < 0 || (count > 0 && !planes)) {
-    fail("{} at {} cannot be run", counted(count, "image"), planes ? "this address" : "no address");
+    fail("{} at {} cannot be run", pluralize(count, "image"),
+         planes ? "this address" : "no address");
   }
   const std::span<const float> all(planes, size_t(count) * size_t(3 * size.positions()));
   if (!all_finite(all)) fail("the input has values that are not finite");

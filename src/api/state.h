@@ -23,7 +23,7 @@ struct ModelState {
 };
 
 /// What a network sees of a picture.
-View view_of(const ModelSpec& spec, const io::Image& image, const InputOptions& options);
+View view_of(const ModelSpec& spec, const io::RgbImage& image, const InputOptions& options);
 
 struct ResultState {
   std::shared_ptr<const ModelSpec> spec;

@@ -94,9 +94,9 @@ std::vector<std::unique_ptr<NetworkSession>> open_sessions(const ModelFile& mode
                          [&](int threads) { return network->session(threads); });
 }
 
-std::vector<std::unique_ptr<detect::Detector>> open_detectors(const ModelFile& model,
-                                                              const Compute& compute,
-                                                              size_t images) {
+std::vector<std::unique_ptr<detect::ObjectDetector>> open_detectors(const ModelFile& model,
+                                                                    const Compute& compute,
+                                                                    size_t images) {
   BackendRequest request = compute.request();
   request.detector = true;
   const auto network =
@@ -104,7 +104,7 @@ std::vector<std::unique_ptr<detect::Detector>> open_detectors(const ModelFile& m
   const int side = model.spec().detection->shorter_side;
   const int64_t bytes = network->bytes_needed({side, 2 * side});  // few are longer
   return sharing_threads(images, compute, bytes, [&](int threads) {
-    return std::make_unique<detect::Detector>(*network, threads);
+    return std::make_unique<detect::ObjectDetector>(*network, threads);
   });
 }
 

@@ -44,8 +44,8 @@ std::vector<std::unique_ptr<NetworkSession>> open_sessions(const ModelFile& mode
                                                            Size size);
 
 /// The same for a detector.
-std::vector<std::unique_ptr<detect::Detector>> open_detectors(const ModelFile& model,
-                                                              const Compute& compute,
-                                                              size_t images);
+std::vector<std::unique_ptr<detect::ObjectDetector>> open_detectors(const ModelFile& model,
+                                                                    const Compute& compute,
+                                                                    size_t images);
 
 }  // namespace sact::app

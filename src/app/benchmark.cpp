@@ -57,8 +57,8 @@ void check_peer(const measure::Peer& peer, const std::string& command,
   const int batch = said_number(peer, command, "batch", group.batch);
   if (size == group.size && batch == group.batch) return;
   fail("'{}' runs {} of {}, but here it is {} of {}: give --size and --batch as the peer has them",
-       printable(command), counted(batch, "image"), text_of(size), counted(group.batch, "image"),
-       text_of(group.size));
+       printable(command), pluralize(batch, "image"), text_of(size),
+       pluralize(group.batch, "image"), text_of(group.size));
 }
 
 /// Candidates that take turns on the same input, each with the FLOPs of a run and its density.
@@ -278,7 +278,7 @@ class Benchmark {
     result_.rows.push_back(row);
   }
 
-  std::vector<float> pixels_of(const io::Image& image, Size size) const {
+  std::vector<float> pixels_of(const io::RgbImage& image, Size size) const {
     // A detector sees whole images.
     const Framing framing = model_.spec().detection ? Framing::kStretched : Framing::kCentralCrop;
     return network_pixels(image, view_of(image, spec_.input, {framing, size}), spec_.input);

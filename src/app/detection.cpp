@@ -58,8 +58,8 @@ io::Json detection_json(const ModelSpec& spec, const detect::CocoIds& ids,
           {"map", file.picture.empty() ? io::Json(nullptr) : io::Json(file.picture)}};
 }
 
-io::Image detection_picture(const ModelSpec& spec, const DetectedFile& file, const io::Image& photo,
-                            double drawn_score) {
+io::RgbImage detection_picture(const ModelSpec& spec, const DetectedFile& file,
+                               const io::RgbImage& photo, double drawn_score) {
   report::DetectionPicture picture;
   picture.photo = photo;
   picture.ponder_cost = ponder_cost_map(file.result.extractor);
@@ -71,9 +71,9 @@ io::Image detection_picture(const ModelSpec& spec, const DetectedFile& file, con
   picture.subtitle = fmt::format(
       "extractor: {} = {:.0f} % of the dense one; {} looked at; {}",
       format_flops(double(file.result.extractor.flops)), 100 * dense_share(file.result),
-      counted(file.result.proposals, "proposal"), format_duration(file.network_ms() / 1000));
+      pluralize(file.result.proposals, "proposal"), format_duration(file.network_ms() / 1000));
   picture.caption =
-      fmt::format("{} of at least {:.0f} %", counted(int64_t(picture.objects.size()), "object"),
+      fmt::format("{} of at least {:.0f} %", pluralize(int64_t(picture.objects.size()), "object"),
                   100 * drawn_score);
   return report::draw_detection_picture(picture);
 }

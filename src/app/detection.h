@@ -31,8 +31,8 @@ std::string object_text(const ModelSpec& spec, const detect::Detection& detectio
 double dense_share(const detect::DetectedImage& result);
 
 /// The photograph with all objects of at least `drawn_score`, beside the ponder cost map.
-io::Image detection_picture(const ModelSpec& spec, const DetectedFile& file, const io::Image& photo,
-                            double drawn_score);
+io::RgbImage detection_picture(const ModelSpec& spec, const DetectedFile& file,
+                               const io::RgbImage& photo, double drawn_score);
 
 /// Milliseconds of the stages, by name and in their order.
 std::vector<std::pair<std::string, double>> stage_times(const DetectedFile& file);

@@ -189,13 +189,13 @@ std::string Skipped::text() const {
   std::vector<std::pair<std::string, int64_t>> sorted(kinds.begin(), kinds.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string text = fmt::format("skipped {}: ", counted(count(), "file"));
+  std::string text = fmt::format("skipped {}: ", pluralize(count(), "file"));
   constexpr size_t kMostKinds = 6;
   for (size_t i = 0; i < std::min(sorted.size(), kMostKinds); ++i) {
     text += fmt::format("{}{} {}", i > 0 ? ", " : "", sorted[i].second, printable(sorted[i].first));
   }
   if (sorted.size() > kMostKinds) {
-    text += fmt::format(", and {}", counted(int64_t(sorted.size() - kMostKinds), "other kind"));
+    text += fmt::format(", and {}", pluralize(int64_t(sorted.size() - kMostKinds), "other kind"));
   }
   return text;
 }
@@ -225,7 +225,7 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
   return std::move(expansion.inputs);
 }
 
-io::Image read_input(const Input& input, const io::ReadOptions& options) {
+io::RgbImage read_input(const Input& input, const io::ReadOptions& options) {
   if (!input.bytes) return io::read_image(input.path, options);
   return io::decode_image(*input.bytes, input.path.string(), options);
 }

@@ -46,7 +46,7 @@ std::vector<Input> expand_inputs(const std::vector<std::string>& arguments,
                                  Skipped* skipped = nullptr);
 
 /// Reads the image of an input, from its file or from standard input.
-io::Image read_input(const Input& input, const io::ReadOptions& options = {});
+io::RgbImage read_input(const Input& input, const io::ReadOptions& options = {});
 /// Its size and kind alone.
 io::ImageHeader read_input_header(const Input& input, const io::ReadOptions& options = {});
 

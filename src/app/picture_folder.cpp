@@ -60,11 +60,11 @@ void PictureFolder::warn_of_earlier(const std::string& suffix) const {
     log_warning(
         "{}: {} of an earlier run {} beside those of this one; name another --out to keep "
         "them apart",
-        folder_.string(), counted(earlier, "picture"), earlier == 1 ? "stays" : "stay");
+        folder_.string(), pluralize(earlier, "picture"), earlier == 1 ? "stays" : "stay");
   }
 }
 
-std::string PictureFolder::write(size_t input, const io::Image& picture) const {
+std::string PictureFolder::write(size_t input, const io::RgbImage& picture) const {
   const fs::path name = names_[input], path = folder_ / name;
   if (name.has_parent_path()) make_folders(folder_, name.parent_path());
   io::write_image(path, picture, Durability::kUnsynced);  // it can be made again

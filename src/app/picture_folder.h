@@ -29,7 +29,7 @@ class PictureFolder {
   PictureFolder(const PictureFolderOptions& options, const std::vector<Input>& inputs);
 
   /// Writes the picture of an image and returns where. Any thread may call it.
-  std::string write(size_t input, const io::Image& picture) const;
+  std::string write(size_t input, const io::RgbImage& picture) const;
 
  private:
   void warn_of_earlier(const std::string& suffix) const;

@@ -29,7 +29,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 
 }  // namespace
 
-Prediction classify(NetworkSession& session, const ModelSpec& spec, const io::Image& image,
+Prediction classify(NetworkSession& session, const ModelSpec& spec, const io::RgbImage& image,
                     const std::string& path, const ClassifyOptions& options) {
   Stopwatch watch;
   const View view = view_of(image, spec.input, options.view);
@@ -99,8 +99,8 @@ io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction) {
   return json;
 }
 
-io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,
-                             const io::Image& photo) {
+io::RgbImage prediction_picture(const ModelSpec& spec, const Prediction& prediction,
+                                const io::RgbImage& photo) {
   report::PonderPicture picture;
   picture.photo = photo;
   picture.total = ponder_cost_map(prediction.result);
@@ -116,7 +116,7 @@ io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction
 }
 
 report::PonderSheet::Cell overview_cell(const ModelSpec& spec, const Prediction& prediction,
-                                        const io::Image& photo) {
+                                        const io::RgbImage& photo) {
   return report::PonderSheet::cell(
       photo, ponder_cost_map(prediction.result),
       fmt::format("{}\n{}\nponder cost {:.2f}, {:.0f} % of dense", file_name(prediction),
@@ -124,7 +124,7 @@ report::PonderSheet::Cell overview_cell(const ModelSpec& spec, const Prediction&
                   100 * dense_share(spec, prediction)));
 }
 
-io::Image draw_overview(const report::PonderSheet& overview) {
+io::RgbImage draw_overview(const report::PonderSheet& overview) {
   return overview.draw(std::clamp(int(std::ceil(std::sqrt(double(overview.size())))), 1, 8));
 }
 

@@ -38,7 +38,7 @@ struct ClassifyOptions {
 };
 
 /// Runs one image, and times it; `path` names it in messages.
-Prediction classify(NetworkSession& session, const ModelSpec& spec, const io::Image& image,
+Prediction classify(NetworkSession& session, const ModelSpec& spec, const io::RgbImage& image,
                     const std::string& path, const ClassifyOptions& options);
 /// The same for images that somebody else has prepared; names are those of the images.
 std::vector<Prediction> classify(NetworkSession& session, const InputView& images,
@@ -52,13 +52,13 @@ io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction);
 /// What `blocks` of a result's JSON is.
 io::Json blocks_json(const ModelSpec& spec, const ImageResult& result);
 
-io::Image prediction_picture(const ModelSpec& spec, const Prediction& prediction,
-                             const io::Image& photo);
+io::RgbImage prediction_picture(const ModelSpec& spec, const Prediction& prediction,
+                                const io::RgbImage& photo);
 
 /// The overview of all images: where the network spent its layers in each, and its result.
 report::PonderSheet::Cell overview_cell(const ModelSpec& spec, const Prediction& prediction,
-                                        const io::Image& photo);
-io::Image draw_overview(const report::PonderSheet& overview);
+                                        const io::RgbImage& photo);
+io::RgbImage draw_overview(const report::PonderSheet& overview);
 
 /// Writes logits [N, classes], ponder.S and units.S [N, H, W], and in the metadata "images", a JSON
 /// list of the paths in the order of the rows. All images must have been run at one size.

@@ -97,7 +97,7 @@ Map Center::at(Size size) const {
   return map_ ? io::resized(*map_, size) : saliency::center_gaussian(size, sigma_);
 }
 
-PonderMap ponder_map(NetworkSession& session, const ModelSpec& spec, const io::Image& photo,
+PonderMap ponder_map(NetworkSession& session, const ModelSpec& spec, const io::RgbImage& photo,
                      int side, const std::string& name) {
   const View view = view_of(photo, spec.input, {Framing::kKeepAspect, {side, side}});
   session.expect_memory(1, view.size);
@@ -203,13 +203,13 @@ report::Table image_numbers(const SaliencyResult& result) {
   return table;
 }
 
-io::Image draw_saliency_picture(const SaliencyPicture& picture) {
+io::RgbImage draw_saliency_picture(const SaliencyPicture& picture) {
   constexpr int kPanelSide = 420;
-  const io::Image& photo = picture.photo;
+  const io::RgbImage& photo = picture.photo;
   const double scale = double(kPanelSide) / std::max(photo.width, photo.height);
   const int width = std::max(1, int(std::lround(photo.width * scale)));
   const int height = std::max(1, int(std::lround(photo.height * scale)));
-  std::vector<io::Image> panels = {photo};
+  std::vector<io::RgbImage> panels = {photo};
   std::vector<std::string> captions = {printable(picture.name)};
   const auto add = [&](const Map& map, const std::string& caption) {
     if (map.values.empty()) return;

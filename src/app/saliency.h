@@ -42,7 +42,7 @@ struct PonderMap {
 
 /// Runs a network on a whole photograph, its shorter side scaled to `side`; `name` is used in
 /// messages.
-PonderMap ponder_map(NetworkSession& session, const ModelSpec& spec, const io::Image& photo,
+PonderMap ponder_map(NetworkSession& session, const ModelSpec& spec, const io::RgbImage& photo,
                      int side, const std::string& name);
 
 /// The images that were scored, the scores of their maps, and those of the centre map that these
@@ -67,7 +67,7 @@ report::Table image_numbers(const SaliencyResult& result);
 
 /// What the picture of an image shows; maps that are empty are left out.
 struct SaliencyPicture {
-  io::Image photo;
+  io::RgbImage photo;
   std::string name;
   Map people;            // how densely they looked
   Map ponder, combined;  // the blurred ponder cost map alone, and with the centre map
@@ -80,6 +80,6 @@ void add_maps(const Map& ponder_cost, const Center& center, double temperature,
               SaliencyPicture& picture);
 
 /// Photograph and maps side by side like in the paper's figure; four of them in two rows.
-io::Image draw_saliency_picture(const SaliencyPicture& picture);
+io::RgbImage draw_saliency_picture(const SaliencyPicture& picture);
 
 }  // namespace sact::app

@@ -6,7 +6,7 @@
 
 namespace sact {
 
-std::string counted(int64_t count, std::string_view one, std::string_view many) {
+std::string pluralize(int64_t count, std::string_view one, std::string_view many) {
   if (count == 1) return fmt::format("1 {}", one);
   return many.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, many);
 }

@@ -11,7 +11,7 @@
 namespace sact {
 
 /// "1 unit", "3 units"; give the plural where it is not made with an s.
-std::string counted(int64_t count, std::string_view one, std::string_view many = {});
+std::string pluralize(int64_t count, std::string_view one, std::string_view many = {});
 
 /// 15602814976 -> "15 602 814 976".
 std::string format_grouped(int64_t value);

@@ -23,7 +23,7 @@ struct BenchOptions {
 
 void print_layers(const app::TimedLayers& timed, int threads) {
   const auto& [size, batch, precision] = timed.group;
-  print(fmt::format("{} of {}x{} in {}, on the first thread of {}:", counted(batch, "image"),
+  print(fmt::format("{} of {}x{} in {}, on the first thread of {}:", pluralize(batch, "image"),
                     size.height, size.width, precision_name(precision), threads));
   print(report::to_text(app::layer_table(timed)));
 }
@@ -60,7 +60,7 @@ int run(BenchOptions& options) {
   text.pop_back();
   print(text);
   print(fmt::format("{} kernels, {}; medians of runs that took turns", result.kernels,
-                    counted(result.threads, "thread")));
+                    pluralize(result.threads, "thread")));
   if (!options.csv.empty()) print(fmt::format("wrote {}", options.csv));
   return 0;
 }

@@ -31,9 +31,9 @@ int run(const CocoEvalOptions& options) {
     return 0;
   }
   print(app::evaluation_text(evaluation));
-  print(fmt::format("{} in {}, evaluated in {}",
-                    counted(int64_t(results.entries.size()), "detection"),
-                    counted(int64_t(truth.images.size()), "image"), format_duration(took.count())));
+  print(fmt::format(
+      "{} in {}, evaluated in {}", pluralize(int64_t(results.entries.size()), "detection"),
+      pluralize(int64_t(truth.images.size()), "image"), format_duration(took.count())));
   return 0;
 }
 

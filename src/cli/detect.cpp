@@ -98,13 +98,13 @@ void check_size(const detect::CocoImage& annotated, const DetectedFile& file) {
 }
 
 /// Everything about one image, on one thread: reading, networks, picture.
-DetectedFile detect_image(const Job& job, detect::Detector& detector, const Input& input,
+DetectedFile detect_image(const Job& job, detect::ObjectDetector& detector, const Input& input,
                           size_t index) {
   DetectedFile file;
   file.image_id = job.ids.image(input.path, input.number);
   file.path = input.path.string();
   Stopwatch watch;
-  const io::Image photo = read_input(input, job.options.reading);
+  const io::RgbImage photo = read_input(input, job.options.reading);
   file.size = {photo.height, photo.width};
   file.load_ms = watch.lap();
   if (job.options.eval) check_size(job.truth.images[index], file);
@@ -139,7 +139,7 @@ std::vector<Input> chosen_inputs(const DetectOptions& options, const detect::Coc
 }
 
 void detect_all(const Job& job, const std::vector<Input>& inputs,
-                const std::vector<std::unique_ptr<detect::Detector>>& detectors,
+                const std::vector<std::unique_ptr<detect::ObjectDetector>>& detectors,
                 ImageReport& report, Totals& totals) {
   catch_interrupts();
   totals.interrupted = !app::run_images(
@@ -163,13 +163,14 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
   }
   if (!options.results.empty()) {
     lines.push_back(fmt::format("wrote {}: {}", options.results,
-                                counted(int64_t(totals.results.entries.size()), "detection")));
+                                pluralize(int64_t(totals.results.entries.size()), "detection")));
   }
   if (totals.skipped.count() > 0) lines.push_back(totals.skipped.text());
   std::string text = job_summary(report, seconds, totals.interrupted);
   if (report.done() > 0) {
-    text += fmt::format(", {}, with {:.1f} % of the dense extractor's work",
-                        counted(totals.objects, "object"), 100 * totals.flops / totals.dense_flops);
+    text +=
+        fmt::format(", {}, with {:.1f} % of the dense extractor's work",
+                    pluralize(totals.objects, "object"), 100 * totals.flops / totals.dense_flops);
   }
   lines.push_back(text);
   if (report.done() == 0) return lines;
@@ -195,7 +196,7 @@ void warn_of_unknown(const detect::CocoIds& ids, const std::string& annotations)
   const std::vector<std::string>& labels = ids.unknown_labels();
   if (labels.empty()) return;
   log_warning("{}: has no category for {} of the model ('{}'{}), whose objects are left out",
-              annotations, counted(int64_t(labels.size()), "class", "classes"),
+              annotations, pluralize(int64_t(labels.size()), "class", "classes"),
               printable(labels.front()), labels.size() > 1 ? ", ..." : "");
 }
 
@@ -238,7 +239,7 @@ int run(const DetectOptions& options) {
   if (options.eval && !totals.interrupted) {
     if (report.failed() > 0) {
       log_warning("objects of the {} that failed count as missed",
-                  counted(report.failed(), "image"));
+                  pluralize(report.failed(), "image"));
     }
     evaluation = detect::evaluate_coco(truth, totals.results, options.common.threads);
   }

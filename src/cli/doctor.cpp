@@ -116,7 +116,7 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
   }
   const auto facts = plugin->facts(thread_count(options.threads));
   checks.push_back(
-      {"LibTorch", fmt::format("{}, {}", facts.version, counted(facts.threads, "thread")), {}});
+      {"LibTorch", fmt::format("{}, {}", facts.version, pluralize(facts.threads, "thread")), {}});
   Check speed{"matrix product", fmt::format("{:.0f} GFLOP/s in 32 bits", facts.matmul_gflops), {}};
   if (facts.matmul_gflops < 10.0 * facts.threads) {
     speed.hint =
@@ -124,7 +124,7 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
   }
   checks.push_back(speed);
   checks.push_back({"CUDA",
-                    facts.cuda_devices ? counted(facts.cuda_devices, "device")
+                    facts.cuda_devices ? pluralize(facts.cuda_devices, "device")
                                        : "no device that LibTorch can use",
                     {}});
 }
@@ -153,7 +153,7 @@ int run(const CommonOptions& options) {
     if (!check.hint.empty()) print(fmt::format("       {:<15} {}", "", check.hint));
   }
   if (hints) {
-    print(counted(hints, "thing") + " could be better");
+    print(pluralize(hints, "thing") + " could be better");
   } else {
     print("everything looks fine");
     print_hint("next: sact new --depth 50 --halting sact --out m.safetensors");

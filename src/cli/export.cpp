@@ -58,8 +58,8 @@ ModelSpec spec_of(const ExportOptions& options, const ModelFile& model) {
     spec.labels = data::read_class_names(options.labels_file);
     if (int(spec.labels.size()) != spec.classes) {
       fail("{}: has {}, but the network has {}; give one name a line in the order of the classes",
-           options.labels_file, counted(int64_t(spec.labels.size()), "name"),
-           counted(spec.classes, "class", "classes"));
+           options.labels_file, pluralize(int64_t(spec.labels.size()), "name"),
+           pluralize(spec.classes, "class", "classes"));
     }
   }
   validate(spec, "the spec of " + (options.onnx.empty() ? options.out : options.onnx));

@@ -65,7 +65,7 @@ void ImageReport::finish(io::Json summary, const std::vector<std::string>& lines
 
 std::string job_summary(const ImageReport& report, double seconds, bool interrupted) {
   std::string text =
-      fmt::format("{} in {}", counted(report.done(), "image"), format_duration(seconds));
+      fmt::format("{} in {}", pluralize(report.done(), "image"), format_duration(seconds));
   if (report.done() > 1) text += fmt::format(" ({:.1f} images/s)", double(report.done()) / seconds);
   if (report.failed()) text += fmt::format(", {} failed", report.failed());
   if (interrupted) text += ", interrupted";

@@ -108,8 +108,8 @@ int run(const InfoOptions& options) {
   }
   print(fmt::format("{}: {} network, {} of kind {}, {}{}", options.model,
                     spec.adaptive() ? name_of(spec.halting) : "plain",
-                    counted(spec.total_units(), "unit"), name_of(spec.unit),
-                    counted(spec.classes, "class", "classes"),
+                    pluralize(spec.total_units(), "unit"), name_of(spec.unit),
+                    pluralize(spec.classes, "class", "classes"),
                     file.spec_was_stored() ? "" : " (spec worked out from the weights)"));
   if (spec.adaptive()) {
     print(fmt::format("  halting: epsilon {}, tile {}, {}", spec.epsilon, spec.tile,

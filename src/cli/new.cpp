@@ -86,7 +86,7 @@ int run(const NewOptions& options) {
     return 0;
   }
   print(fmt::format("wrote {}: {} in {}, halting {}, {} parameters, {} at {}x{}", options.out,
-                    counted(spec.total_units(), "unit"), counted(spec.blocks(), "block"),
+                    pluralize(spec.total_units(), "unit"), pluralize(spec.blocks(), "block"),
                     name_of(spec.halting), format_grouped(parameters), format_flops(double(flops)),
                     size.height, size.width));
   print_hint(fmt::format("next: sact info {0}, or sact {1} {0} IMAGE", options.out,

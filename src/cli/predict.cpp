@@ -118,7 +118,7 @@ PredictedImage predict_image(const PredictOptions& options, const ModelSpec& spe
                              NetworkSession& session, const Input& input, size_t index,
                              const app::PictureFolder* pictures) {
   Stopwatch watch;
-  const io::Image image = read_input(input, options.reading);
+  const io::RgbImage image = read_input(input, options.reading);
   const double load = watch.lap();
   PredictedImage done;
   Prediction& prediction = done.prediction;
@@ -127,7 +127,7 @@ PredictedImage predict_image(const PredictOptions& options, const ModelSpec& spe
   prediction.ms.load = load;
   watch.lap();
   if (pictures) {
-    const io::Image photo = io::cut(image, prediction.crop);
+    const io::RgbImage photo = io::cut(image, prediction.crop);
     prediction.map = pictures->write(index, app::prediction_picture(spec, prediction, photo));
     if (index < kOverviewImages) done.cell = app::overview_cell(spec, prediction, photo);
   }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "app/outputs.h"
+#include "app/saliency_evaluation.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stopwatch.h"
@@ -17,9 +18,7 @@ namespace {
 
 using app::Center;
 using app::SaliencyResult;
-using saliency::Fixations;
 using saliency::PonderMaps;
-using saliency::PostProcess;
 
 /// What `center` and `eval` share: which images, and how they are scored.
 struct ScoringOptions {
@@ -105,69 +104,9 @@ int run_center(const ScoringOptions& options) {
     return 0;
   }
   print_table(options, result);
-  print(fmt::format("{} in {}", counted(int64_t(result.items.size()), "image"),
+  print(fmt::format("{} in {}", pluralize(int64_t(result.items.size()), "image"),
                     format_duration(seconds)));
   return 0;
-}
-
-/// What the search found, and where.
-struct Found {
-  PostProcess settings;
-  std::vector<PostProcess> tried;
-  std::vector<double> scores;  // of those; empty when there was nothing to choose
-  size_t images = 0;
-  size_t also_reported = 0;  // of these images
-};
-
-template <typename T>
-std::vector<T> chosen(const std::vector<T>& all, const std::vector<size_t>& numbers) {
-  std::vector<T> some;
-  for (const size_t number : numbers) some.push_back(all[number]);
-  return some;
-}
-
-Found find_settings(const saliency::Split& split, const std::vector<Fixations>& fixations,
-                    const std::vector<Map>& maps, const Map& center, std::vector<PostProcess> tried,
-                    const saliency::Work& work) {
-  Found found{tried.front(),
-              std::move(tried),
-              {},
-              split.searched.size(),
-              saliency::searched_and_reported(split)};
-  if (split.searched.empty()) return found;
-  found.scores = saliency::search(chosen(maps, split.searched), chosen(fixations, split.searched),
-                                  center, found.tried, work);
-  found.settings = found.tried[saliency::best_of(found.scores)];
-  return found;
-}
-
-/// Scores of the network's maps and of the centre map alone.
-SaliencyResult scored(const saliency::Split& split, const std::vector<Fixations>& all_fixations,
-                      const std::vector<Map>& all_maps, const Center& center,
-                      const PostProcess& settings, const saliency::ScoreOptions& options,
-                      const saliency::Work& work) {
-  const auto fixations = chosen(all_fixations, split.reported);
-  const auto maps = chosen(all_maps, split.reported);
-  const Map small_center = center.at({maps.front().height, maps.front().width});
-  const saliency::MapOf map = [&](size_t i) {
-    return saliency::saliency_map(maps[i], small_center, settings);
-  };
-  const saliency::MapOf alone = [&](size_t i) { return center.at(fixations[i].size); };
-  auto scores = saliency::score({map, alone}, fixations, options, work);
-  return {chosen(split.items, split.reported), std::move(scores[0]), std::move(scores[1])};
-}
-
-io::Json search_json(const Found& found) {
-  if (found.scores.empty()) return nullptr;
-  io::Json settings = io::Json::array();
-  for (size_t i = 0; i < found.tried.size(); ++i) {
-    settings.push_back({{"blur", found.tried[i].blur},
-                        {"center_weight", found.tried[i].center_weight},
-                        {"auc_judd", found.scores[i]}});
-  }
-  return {{"images", found.images},
-          {"also_reported", found.also_reported},
-          {"settings", std::move(settings)}};
 }
 
 void warn_at_end(std::string_view option, double best, const std::vector<double>& tried) {
@@ -179,7 +118,7 @@ void warn_at_end(std::string_view option, double best, const std::vector<double>
 }
 
 /// What makes the result of a search less than it seems.
-void warn_about_search(const EvalOptions& options, const Found& found) {
+void warn_about_search(const EvalOptions& options, const app::SearchedSettings& found) {
   if (found.scores.empty()) return;
   warn_at_end("--blur", found.settings.blur, options.blurs);
   warn_at_end("--center-weight", found.settings.center_weight, options.weights);
@@ -191,12 +130,12 @@ void warn_about_search(const EvalOptions& options, const Found& found) {
   }
 }
 
-void print_settings(const Found& found) {
+void print_settings(const app::SearchedSettings& found) {
   std::string text = fmt::format("blur {:g}, centre weight {:g}", found.settings.blur,
                                  found.settings.center_weight);
   if (!found.scores.empty()) {
     text += fmt::format(", the best of {} on {} of the first half of each category",
-                        found.tried.size(), counted(int64_t(found.images), "image"));
+                        found.tried.size(), pluralize(int64_t(found.images), "image"));
   }
   if (found.also_reported > 0) text += ", which are among those above";
   print(text);
@@ -223,10 +162,11 @@ int run_eval(const EvalOptions& options) {
   const auto fixations = saliency::load_fixations(split.items, scoring.variable, work);
   const PonderMaps ponder = saliency::ponder_maps(*session, model.spec(), split.items, size, work);
   const Map small_center = center.at({ponder.maps.front().height, ponder.maps.front().width});
-  const Found found = find_settings(split, fixations, ponder.maps, small_center, settings, work);
+  const app::SearchedSettings found =
+      app::find_settings(split, fixations, ponder.maps, small_center, settings, work);
   warn_about_search(options, found);
   const SaliencyResult result =
-      scored(split, fixations, ponder.maps, center, found.settings, scoring.score, work);
+      app::scored(split, fixations, ponder.maps, center, found.settings, scoring.score, work);
   write_outputs(scoring, result);
   const double share = ponder.flops / ponder.dense_flops, seconds = watch.lap() / 1000;
   if (scoring.common.json) {
@@ -236,7 +176,7 @@ int run_eval(const EvalOptions& options) {
     json["width"] = size.width;
     json["blur"] = found.settings.blur;
     json["center_weight"] = found.settings.center_weight;
-    json["search"] = search_json(found);
+    json["search"] = app::search_json(found);
     json["flops"] = ponder.flops / double(split.items.size());
     json["dense_flops"] = ponder.dense_flops / double(split.items.size());
     json["seconds"] = seconds;
@@ -246,7 +186,7 @@ int run_eval(const EvalOptions& options) {
   print_table(scoring, result);
   print_settings(found);
   print(fmt::format("{} in {}, with {:.1f} % of the dense network's work",
-                    counted(int64_t(split.items.size()), "image"), format_duration(seconds),
+                    pluralize(int64_t(split.items.size()), "image"), format_duration(seconds),
                     100 * share));
   return 0;
 }

@@ -132,7 +132,7 @@ void draw_map(const MapOptions& options, const app::Center& center, const Networ
 void print_summary(const MapOptions& options, const Outcome& outcome, double seconds) {
   if (outcome.count > 0) print(fmt::format("pictures are in {}", options.out));
   std::string text =
-      fmt::format("{} in {}", counted(outcome.count, "image"), format_duration(seconds));
+      fmt::format("{} in {}", pluralize(outcome.count, "image"), format_duration(seconds));
   if (outcome.failed) text += fmt::format(", {} failed", outcome.failed);
   if (outcome.count > 0) {
     text += fmt::format(", with {:.1f} % of the dense network's work",

@@ -46,8 +46,8 @@ int run(const SynthOptions& options) {
   if (options.common.json) {
     print_json({{"out", options.out}, {"images", options.count}, {"seed", options.seed}});
   } else {
-    print(fmt::format("wrote {} of {} classes and boxes.csv to {}", counted(options.count, "image"),
-                      data::kSyntheticClasses, options.out));
+    print(fmt::format("wrote {} of {} classes and boxes.csv to {}",
+                      pluralize(options.count, "image"), data::kSyntheticClasses, options.out));
     print_hint(fmt::format("next: sact predict MODEL {}", options.out));
   }
   return 0;

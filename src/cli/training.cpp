@@ -57,7 +57,7 @@ int print_outcome(const TrainingOptions& options, const train::TrainOutcome& out
                   const TrainingWords& words, const std::string& next) {
   const int status = outcome.finished ? 0 : interrupted_status();
   if (!outcome.first) return status;
-  const std::string epochs = counted(outcome.epochs, "epoch");
+  const std::string epochs = pluralize(outcome.epochs, "epoch");
   const std::string best =
       fmt::format("best {} {}", words.score, words.score_text(outcome.best_score));
   if (options.common.json) {

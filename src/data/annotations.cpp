@@ -121,7 +121,7 @@ Annotations from_directory(const fs::path& directory, const AnnotatedFolder& ima
          first_problem);
   }
   if (damaged > 0) {
-    log_warning("not used: {} in {}; the first: {}", counted(damaged, "annotation"),
+    log_warning("not used: {} in {}; the first: {}", pluralize(damaged, "annotation"),
                 directory.string(), first_problem);
   }
   return found;

@@ -48,7 +48,7 @@ class Cifar10 : public Dataset {
 
   Item load(int64_t index, int) const override {
     const std::byte* record = records_.at(size_t(index));
-    Item item{io::Image(kSide, kSide), label(index)};
+    Item item{io::RgbImage(kSide, kSide), label(index)};
     for (size_t c = 0; c < 3; ++c) {
       const std::byte* plane = record + 1 + c * kPlane;
       for (size_t i = 0; i < kPlane; ++i) item.image.rgb[i * 3 + c] = uint8_t(plane[i]);

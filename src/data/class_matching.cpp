@@ -168,7 +168,7 @@ ClassMatch match_by_name(const Names& names, const Names& labels) {
   if (!strangers.empty()) {
     match.problem =
         fmt::format("{} of its {} ({}) {} none of the network's {} ({})", strangers.size(),
-                    counted(int64_t(names.size()), "class", "classes"), listed(strangers, kNamed),
+                    pluralize(int64_t(names.size()), "class", "classes"), listed(strangers, kNamed),
                     strangers.size() == 1 ? "is" : "are", labels.size(), listed(labels, kNamed));
   }
   return match;
@@ -184,7 +184,7 @@ ClassMatch match_by_number(const Names& names, int network_classes) {
   if (!imagenet && int(names.size()) != network_classes) {
     match.problem = fmt::format(
         "it has {}, but the network has {} and no labels, so that they cannot be matched",
-        counted(int64_t(names.size()), "class", "classes"), network_classes);
+        pluralize(int64_t(names.size()), "class", "classes"), network_classes);
     return match;
   }
   match.order = imagenet ? "ImageNet" : "the data's classes";

@@ -41,7 +41,7 @@ void CorruptItems::name_lost_classes(const Dataset& dataset) {
     if (items[label] == 0 || unreadable[label] < items[label]) continue;
     if (!lost_classes_.insert(int(label)).second) continue;
     log_warning("class '{}' is lost: none of its {} can be read",
-                printable(dataset.class_names()[label]), counted(items[label], "image"));
+                printable(dataset.class_names()[label]), pluralize(items[label], "image"));
   }
 }
 

@@ -17,7 +17,7 @@ struct NormalizedBox {
 };
 
 struct Item {
-  io::Image image;
+  io::RgbImage image;
   int label = 0;
   std::vector<NormalizedBox> boxes = {};
 };

@@ -180,8 +180,8 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& root, const std::stri
          listing.images > 0 ? ", only images" : "", (folder / "CLASS" / "NAME.jpg").string());
   }
   if (listing.images > 0) {
-    log_warning("not used: {} in {} beside the class directories", counted(listing.images, "image"),
-                folder.string());
+    log_warning("not used: {} in {} beside the class directories",
+                pluralize(listing.images, "image"), folder.string());
   }
   Files files = list_files(folder, listing.directories);
   std::vector<std::string> names = listing.directories;

@@ -21,7 +21,7 @@ NormalizedBox largest(const std::vector<NormalizedBox>& boxes) {
 
 }  // namespace
 
-void squash(const io::Image& image, Size size, uint8_t* planes) {
+void squash(const io::RgbImage& image, Size size, uint8_t* planes) {
   if (Size{image.height, image.width} == size) {
     const size_t plane = size_t(size.positions());
     for (size_t i = 0; i < plane; ++i) {
@@ -51,7 +51,7 @@ int suitable_storage_size(const Dataset& dataset, int size, double crop) {
   int common = 0;
   for (int64_t i = 0; i < std::min(dataset.size(), kLooked); ++i) {
     try {
-      const io::Image image = dataset.load(i * dataset.size() / kLooked).image;
+      const io::RgbImage image = dataset.load(i * dataset.size() / kLooked).image;
       if (image.width != image.height || (common != 0 && image.width != common)) return enough;
       common = image.width;
     } catch (const Error&) {  // an unreadable image says nothing about the others

@@ -25,7 +25,7 @@ inline size_t plane_bytes(Size size) {
 
 /// Writes `image` as planes [3, height, width]: resized without keeping its aspect, rounded to 8
 /// bits; copied exactly when it has this size.
-void squash(const io::Image& image, Size size, uint8_t* planes);
+void squash(const io::RgbImage& image, Size size, uint8_t* planes);
 
 /// Loads an item at the smallest scale that suffices and squashes it.
 StoredItem store_item(const Dataset& dataset, int64_t index, Size size, uint8_t* planes);

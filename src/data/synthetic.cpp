@@ -56,8 +56,8 @@ float quick_normal(Random& random) {
   return (float(sum) - 2 * 65535.0f) * (1 / 37837.0f);
 }
 
-io::Image expose(const Canvas& canvas, float noise, Random& random) {
-  io::Image image(canvas.width, canvas.height);
+io::RgbImage expose(const Canvas& canvas, float noise, Random& random) {
+  io::RgbImage image(canvas.width, canvas.height);
   uint8_t* out = image.rgb.data();
   auto put = [&](float value, float common) {
     // Bright parts are noisier, as photons are counted; part of the noise is the same in all
@@ -75,7 +75,8 @@ io::Image expose(const Canvas& canvas, float noise, Random& random) {
   return image;
 }
 
-io::Image paint(const SyntheticOptions& options, int64_t index, const std::vector<Shape>& shapes) {
+io::RgbImage paint(const SyntheticOptions& options, int64_t index,
+                   const std::vector<Shape>& shapes) {
   Random random = Random::derived(options.seed ^ kPaintingKey, uint64_t(index));
   Canvas canvas = random_background(options.width, options.height, random);
   const int fragments = int(random.below(options.distractors + 1));

@@ -42,13 +42,13 @@ struct SyntheticObject {
 };
 
 struct SyntheticSample {
-  io::Image image;
+  io::RgbImage image;
   int label = 0;
   Box box;
 };
 
 struct SyntheticScene {
-  io::Image image;
+  io::RgbImage image;
   std::vector<SyntheticObject> objects;
 };
 

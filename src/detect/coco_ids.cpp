@@ -34,8 +34,8 @@ CocoIds::CocoIds(const ModelSpec& spec, const CocoInstances& instances)
   if (spec.labels.empty()) {
     if (int64_t(instances.categories.size()) != spec.classes) {
       fail("{}: has {}, but the model has {} and no labels to find them by", annotations_,
-           counted(int64_t(instances.categories.size()), "category", "categories"),
-           counted(spec.classes, "class", "classes"));
+           pluralize(int64_t(instances.categories.size()), "category", "categories"),
+           pluralize(spec.classes, "class", "classes"));
     }
     for (const Category& category : instances.categories) categories_.push_back(category.id);
     std::sort(categories_.begin(), categories_.end());

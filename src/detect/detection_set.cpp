@@ -48,7 +48,7 @@ void keep_images_with_files(DetectionSet& set) {
   if (set.repairs.missing_images == 0) return;
   if (truth.images.empty()) {
     fail("{}: none of its {} is there; the first is expected at {}", truth.name,
-         counted(set.repairs.missing_images, "image"), set.repairs.first_missing);
+         pluralize(set.repairs.missing_images, "image"), set.repairs.first_missing);
   }
   const auto images = places_by_id(truth.images);
   std::erase_if(truth.objects,
@@ -80,7 +80,7 @@ std::vector<std::string> Repairs::lines() const {
   const auto add = [&lines](int64_t number, std::string_view one, std::string_view many,
                             std::string_view treatment, const std::string& first) {
     if (number == 0) return;
-    lines.push_back(fmt::format("{} and {} {}; the first: {}", counted(number, one, many),
+    lines.push_back(fmt::format("{} and {} {}; the first: {}", pluralize(number, one, many),
                                 number == 1 ? "is" : "are", treatment, first));
   };
   add(clipped, "box reaches beyond its image", "boxes reach beyond their images", "clipped",

@@ -9,13 +9,13 @@
 
 namespace sact::detect {
 
-Detector::Detector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session)
+ObjectDetector::Detector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session)
     : spec_(spec),
       extractor_spec_(sact::extractor_spec(spec)),
       box_spec_(sact::box_spec(spec)),
       session_(std::move(session)) {}
 
-std::span<const Box> Detector::anchors_of(Size grid) {
+std::span<const Box> ObjectDetector::anchors_of(Size grid) {
   if (grid != grid_) {
     anchors_ = make_anchors(anchor_settings(spec_), grid);
     grid_ = grid;
@@ -23,7 +23,7 @@ std::span<const Box> Detector::anchors_of(Size grid) {
   return anchors_;
 }
 
-DetectorOutputs Detector::run(const InputView& image) {
+DetectorOutputs ObjectDetector::run(const InputView& image) {
   DetectorOutputs result;
   result.image = image.size;
   Stopwatch watch;
@@ -42,7 +42,7 @@ DetectorOutputs Detector::run(const InputView& image) {
   return result;
 }
 
-DetectedImage Detector::detect(const io::Image& image, float least_score, int most) {
+DetectedImage ObjectDetector::detect(const io::RgbImage& image, float least_score, int most) {
   Stopwatch watch;
   const Size given{image.height, image.width};
   DetectedImage detected;

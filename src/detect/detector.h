@@ -45,15 +45,15 @@ struct DetectedImage {
 };
 
 /// Belongs to one thread of its user at a time.
-class Detector {
+class ObjectDetector {
  public:
-  Detector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session);
-  Detector(const LoadedDetector& network, int threads)
-      : Detector(network.spec(), network.session(threads)) {}
+  ObjectDetector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session);
+  ObjectDetector(const LoadedDetector& network, int threads)
+      : ObjectDetector(network.spec(), network.session(threads)) {}
 
   /// sact::Error when the image has a shape that cannot be scaled, or when the outputs are not
   /// finite.
-  DetectedImage detect(const io::Image& image, float least_score = 0.05f, int most = 100);
+  DetectedImage detect(const io::RgbImage& image, float least_score = 0.05f, int most = 100);
 
   /// The same before its last stage, for one prepared image.
   DetectorOutputs run(const InputView& image);

@@ -29,7 +29,7 @@ class Examples {
   virtual std::vector<Object> objects(int64_t index) const = 0;
   /// Decodes a picture, perhaps at a reduced scale whose shorter side still has `min_side` pixels.
   /// Throws sact::Error when it cannot be read or has another shape than picture_size().
-  virtual io::Image load(int64_t index, int min_side) const = 0;
+  virtual io::RgbImage load(int64_t index, int min_side) const = 0;
 
   /// What evaluation compares with. Its images and categories are in the order of indices and
   /// labels.

@@ -26,10 +26,10 @@ class FolderExamples : public Examples {
   std::string name(int64_t index) const override { return set_.path(size_t(index)).string(); }
   Size picture_size(int64_t index) const override { return set_.truth.images[size_t(index)].size; }
   std::vector<Object> objects(int64_t index) const override { return set_.objects[size_t(index)]; }
-  io::Image load(int64_t index, int min_side) const override {
+  io::RgbImage load(int64_t index, int min_side) const override {
     io::ReadOptions options;
     options.min_side = min_side;
-    io::Image image = io::read_image(name(index), options);
+    io::RgbImage image = io::read_image(name(index), options);
     // Reduced scales round up, by less than a pixel.
     const Size whole = picture_size(index);
     const double shape = double(whole.width) / whole.height;

@@ -35,7 +35,7 @@ class SyntheticExamples : public Examples {
     }
     return objects;
   }
-  io::Image load(int64_t index, int) const override { return scene(index).image; }
+  io::RgbImage load(int64_t index, int) const override { return scene(index).image; }
   CocoInstances truth() const override;
 
  private:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/choose.h"
+#include "base/sample.h"
 
 namespace sact::detect {
 namespace {
@@ -53,8 +53,8 @@ Sample draw_sample(std::span<const int32_t> matches, int count, double object_sh
     if (matches[i] == kBackground) background.push_back(int64_t(i));
   }
   Sample sample;
-  choose(objects, size_t(object_share * count), random);
-  choose(background, size_t(count) - objects.size(), random);
+  keep_sample(objects, size_t(object_share * count), random);
+  keep_sample(background, size_t(count) - objects.size(), random);
   sample.objects = int64_t(objects.size());
   sample.chosen = std::move(objects);
   sample.chosen.insert(sample.chosen.end(), background.begin(), background.end());

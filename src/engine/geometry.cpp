@@ -27,7 +27,7 @@ void Geometry::add_stem(const StemSteps& steps) {
   input = padded_images(steps, images, image);
   if (input.elements() > INT32_MAX) {
     fail("{} of {}x{} cannot be run at once: {} million pixels are the most; use smaller images",
-         counted(images, "image"), image.height, image.width, INT32_MAX / 3'000'000);
+         pluralize(images, "image"), image.height, image.width, INT32_MAX / 3'000'000);
   }
   stem = {images, steps.convolution.output(image)};
   stem_taps.reserve(size_t(stem.rows()) * size_t(side));

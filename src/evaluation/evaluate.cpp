@@ -29,8 +29,8 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// One image of a batch.
-io::Image image_of(const data::Batch& batch, int64_t number) {
-  io::Image image(batch.size.width, batch.size.height);
+io::RgbImage image_of(const data::Batch& batch, int64_t number) {
+  io::RgbImage image(batch.size.width, batch.size.height);
   const size_t plane = size_t(batch.size.positions());
   const uint8_t* planes = batch.pixels.data() + size_t(number) * data::plane_bytes(batch.size);
   for (size_t i = 0; i < plane; ++i) {
@@ -48,7 +48,7 @@ void prepare(const data::Batch& batch, Size size, const InputSpec& input, Thread
   team.share(batch.count, 1, [&](int64_t first, int64_t last) {
     try {
       for (int64_t i = first; i < last; ++i) {
-        const io::Image image = image_of(batch, i);
+        const io::RgbImage image = image_of(batch, i);
         fill_network_pixels(image, view_of(image, input, {Framing::kCentralCrop, size}), input,
                             std::span(pixels).subspan(size_t(i) * values, values));
       }
@@ -114,7 +114,7 @@ std::unique_ptr<data::Dataset> open_data(const Request& request, const ModelSpec
   }
   if (!match.order.empty()) {
     log_info("the network has no labels: its {} are taken in the order of {}",
-             counted(spec.classes, "class", "classes"), match.order);
+             pluralize(spec.classes, "class", "classes"), match.order);
   }
   return data::with_network_labels(std::move(dataset), std::move(match.classes), spec.labels,
                                    spec.classes);

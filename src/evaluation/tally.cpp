@@ -32,10 +32,11 @@ void Tally::add(const ImageResult& result, int label) {
 
 EvalOutcome Tally::outcome(Size size, int64_t images) const {
   const double count = sums_[kImages];
-  if (count == 0) fail("none of the {} can be read: there is no result", counted(images, "image"));
+  if (count == 0)
+    fail("none of the {} can be read: there is no result", pluralize(images, "image"));
   if (sums_[kNotFinite] > 0) {
     log_warning("the network's output is not finite for {} of {}, which count as wrong",
-                int64_t(sums_[kNotFinite]), counted(int64_t(count), "image"));
+                int64_t(sums_[kNotFinite]), pluralize(int64_t(count), "image"));
   }
   EvalOutcome outcome;
   outcome.size = size;

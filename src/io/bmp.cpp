@@ -37,9 +37,9 @@ class BmpDecoder {
     return {width_, height_, "BMP", bits_ == 16 ? 5 : 8, fields_[3].mask != 0};
   }
 
-  Image decode(const ReadOptions& options) {
+  RgbImage decode(const ReadOptions& options) {
     read_header(options);
-    Image image(width_, height_);
+    RgbImage image(width_, height_);
     const bool transparent = fields_[3].mask != 0 && !alpha_is_empty();
     std::vector<uint8_t> rgba(transparent ? size_t(width_) * 4 : 0);
     for (int y = 0; y < height_; ++y) {
@@ -193,8 +193,8 @@ class BmpDecoder {
 
 }  // namespace
 
-Image decode_bmp(std::span<const std::byte> bytes, const std::string& name,
-                 const ReadOptions& options) {
+RgbImage decode_bmp(std::span<const std::byte> bytes, const std::string& name,
+                    const ReadOptions& options) {
   return BmpDecoder(bytes, name).decode(options);
 }
 

@@ -47,13 +47,14 @@ int exif_orientation(std::span<const uint8_t> bytes) {
   return 1;
 }
 
-Image apply_orientation(Image stored, int orientation) {
+RgbImage apply_orientation(RgbImage stored, int orientation) {
   if (orientation <= 1 || orientation > 8) return stored;
   const bool swap_axes = swaps_axes(orientation);
   const bool flip_x = orientation == 2 || orientation == 3 || orientation >= 7;
   const bool flip_y = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
 
-  Image shown = swap_axes ? Image(stored.height, stored.width) : Image(stored.width, stored.height);
+  RgbImage shown =
+      swap_axes ? RgbImage(stored.height, stored.width) : RgbImage(stored.width, stored.height);
   // Steps through the stored pixels for one pixel to the right and one down in the shown picture.
   ptrdiff_t step_x = flip_x ? -1 : 1;
   ptrdiff_t step_y = flip_y ? -ptrdiff_t(stored.width) : stored.width;

@@ -18,6 +18,6 @@ inline bool swaps_axes(int orientation) {
 }
 
 /// Turns the stored picture into the one to look at, by the EXIF code.
-Image apply_orientation(Image stored, int orientation);
+RgbImage apply_orientation(RgbImage stored, int orientation);
 
 }  // namespace sact::io

@@ -34,7 +34,7 @@ class GifDecoder {
 
   ImageHeader header(const ReadOptions& options) {
     go_to_first_frame();
-    const GifImageDesc& frame = gif_->Image;
+    const GifImageDesc& frame = gif_->RgbImage;
     check_pixel_count(uint64_t(frame.Width), uint64_t(frame.Height), name_, options);
     // A frame that is larger than the canvas is shown whole.
     const int64_t width = std::max<int64_t>(gif_->SWidth, int64_t(frame.Left) + frame.Width);
@@ -44,11 +44,11 @@ class GifDecoder {
     return {int(width), int(height), "GIF", 8, transparent_ >= 0 || !covered};
   }
 
-  Image decode(const ReadOptions& options) {
+  RgbImage decode(const ReadOptions& options) {
     const ImageHeader size = header(options);
-    Image image(size.width, size.height);
+    RgbImage image(size.width, size.height);
     std::fill(image.rgb.begin(), image.rgb.end(), uint8_t(255));
-    const GifImageDesc& frame = gif_->Image;
+    const GifImageDesc& frame = gif_->RgbImage;
     const ColorMapObject* colors = frame.ColorMap ? frame.ColorMap : gif_->SColorMap;
     if (!colors) refuse("it has no palette");
     std::vector<GifPixelType> line(size_t(frame.Width));
@@ -120,8 +120,8 @@ class GifDecoder {
 
 }  // namespace
 
-Image decode_gif(std::span<const std::byte> bytes, const std::string& name,
-                 const ReadOptions& options) {
+RgbImage decode_gif(std::span<const std::byte> bytes, const std::string& name,
+                    const ReadOptions& options) {
   return GifDecoder(bytes, name).decode(options);
 }
 

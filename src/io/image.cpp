@@ -23,7 +23,7 @@ using namespace std::string_view_literals;
 
 constexpr size_t kMaxNameInMessage = 4096;
 
-using Decode = Image (*)(std::span<const std::byte>, const std::string&, const ReadOptions&);
+using Decode = RgbImage (*)(std::span<const std::byte>, const std::string&, const ReadOptions&);
 using ReadHeader = ImageHeader (*)(std::span<const std::byte>, const std::string&,
                                    const ReadOptions&);
 
@@ -123,7 +123,7 @@ constexpr OtherFormat kOtherFormats[] = {
       continue;  // all that could tell is there, and says that it is something else
     }
     fail("{}: ends after {} of what may be an image; get the file again", name,
-         counted(int64_t(start.size()), "byte"));
+         pluralize(int64_t(start.size()), "byte"));
   }
   if (start.starts_with("version https://git-lfs")) {
     fail("{}: is a Git LFS pointer and not the image itself; run 'git lfs pull' first", name);
@@ -158,7 +158,7 @@ Result by_content(std::span<const std::byte> bytes, const std::string& name,
   fail_for_other_format(text, shown_name);
 }
 
-void check_encodable(const Image& image) {
+void check_encodable(const RgbImage& image) {
   SACT_ASSERT(image.width > 0 && image.height > 0);
   SACT_ASSERT(image.rgb.size() == size_t(image.width) * size_t(image.height) * 3);
 }
@@ -206,8 +206,8 @@ void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
                 fmt::format("{}: an image of {} x {} pixels", name, width, height));
 }
 
-Image decode_image(std::span<const std::byte> bytes, const std::string& name,
-                   const ReadOptions& options) {
+RgbImage decode_image(std::span<const std::byte> bytes, const std::string& name,
+                      const ReadOptions& options) {
   return by_content(bytes, name, options, &Format::decode);
 }
 
@@ -221,16 +221,16 @@ ImageHeader decode_image_header(std::span<const std::byte> bytes, const std::str
   return by_content(bytes, name, options, &Format::header);
 }
 
-Image read_image(const fs::path& path, const ReadOptions& options) {
+RgbImage read_image(const fs::path& path, const ReadOptions& options) {
   return decode_image(read_file(path, kMaxImageFileBytes), path.string(), options);
 }
 
-std::vector<std::byte> encode_jpeg(const Image& image, int quality) {
+std::vector<std::byte> encode_jpeg(const RgbImage& image, int quality) {
   check_encodable(image);
   return encode_jpeg(image, quality, "image");
 }
 
-void write_image(const fs::path& path, const Image& image, Durability durability) {
+void write_image(const fs::path& path, const RgbImage& image, Durability durability) {
   check_encodable(image);
   constexpr int kQuality = 90;
   const std::string extension = lower_extension(path);

@@ -13,13 +13,13 @@
 namespace sact::io {
 
 /// 8-bit RGB, rows from top to bottom without padding.
-struct Image {
+struct RgbImage {
   int width = 0;
   int height = 0;
   std::vector<uint8_t> rgb;
 
-  Image() = default;
-  Image(int w, int h) : width(w), height(h), rgb(size_t(w) * size_t(h) * 3) {}
+  RgbImage() = default;
+  RgbImage(int w, int h) : width(w), height(h), rgb(size_t(w) * size_t(h) * 3) {}
   uint8_t* pixel(int x, int y) { return rgb.data() + (size_t(y) * size_t(width) + size_t(x)) * 3; }
   const uint8_t* pixel(int x, int y) const {
     return rgb.data() + (size_t(y) * size_t(width) + size_t(x)) * 3;
@@ -47,11 +47,11 @@ struct ReadOptions {
 /// a viewer would show it: grey, palette, CMYK/YCCK, 16-bit and transparent images become 8-bit RGB
 /// (transparency over white), the orientation is applied. Of several pictures in a file the first
 /// is read. Throws sact::Error for anything damaged or too large.
-Image read_image(const std::filesystem::path& path, const ReadOptions& options = {});
+RgbImage read_image(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// The same from memory; `name` is used in messages.
-Image decode_image(std::span<const std::byte> bytes, const std::string& name,
-                   const ReadOptions& options = {});
+RgbImage decode_image(std::span<const std::byte> bytes, const std::string& name,
+                      const ReadOptions& options = {});
 
 /// What a file says of its picture before the pixels.
 struct ImageHeader {
@@ -78,12 +78,12 @@ inline constexpr uint64_t kMaxInflateRatio = 1040;
 void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
                        const ReadOptions& options);
 
-std::vector<std::byte> encode_png(const Image& image);
+std::vector<std::byte> encode_png(const RgbImage& image);
 /// `quality` is 1 to 100; colours keep their full resolution (4:4:4).
-std::vector<std::byte> encode_jpeg(const Image& image, int quality = 90);
+std::vector<std::byte> encode_jpeg(const RgbImage& image, int quality = 90);
 
 /// Writes PNG or JPEG by the extension of `path` (.png, .jpg, .jpeg), whole or not at all.
-void write_image(const std::filesystem::path& path, const Image& image,
+void write_image(const std::filesystem::path& path, const RgbImage& image,
                  Durability durability = Durability::kSynced);
 
 /// Whether the file name ends like an image that can be read (.jpg, .jpeg, .png, .webp, .tif,

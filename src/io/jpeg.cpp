@@ -123,10 +123,10 @@ class JpegDecoder {
     return header;
   }
 
-  Image decode(const ReadOptions& options) {
+  RgbImage decode(const ReadOptions& options) {
     const int orientation = begin(options);
     start(options.min_side);
-    Image image(int(codec_.output_width), int(codec_.output_height));
+    RgbImage image(int(codec_.output_width), int(codec_.output_height));
     read_rows(image);
     return apply_orientation(std::move(image), orientation);
   }
@@ -198,7 +198,7 @@ class JpegDecoder {
     });
   }
 
-  void read_rows(Image& image) {
+  void read_rows(RgbImage& image) {
     const bool has_inks = codec_.out_color_space == JCS_CMYK;
     std::vector<uint8_t> inks(has_inks ? size_t(image.width) * 4 : 0);
     run([this, &image, &inks, has_inks] {
@@ -246,7 +246,7 @@ class JpegEncoder {
   JpegEncoder(const JpegEncoder&) = delete;
   JpegEncoder& operator=(const JpegEncoder&) = delete;
 
-  std::vector<std::byte> encode(const Image& image, int quality, const std::string& name) {
+  std::vector<std::byte> encode(const RgbImage& image, int quality, const std::string& name) {
     const bool done = attempt(escape_, [this, &image, quality] { compress(image, quality); });
     if (!done) fail("{}: cannot be encoded as JPEG: {}", name, printable(escape_.problem));
     const auto* first = reinterpret_cast<const std::byte*>(buffer_);
@@ -254,7 +254,7 @@ class JpegEncoder {
   }
 
  private:
-  void compress(const Image& image, int quality) {
+  void compress(const RgbImage& image, int quality) {
     jpeg_create_compress(&codec_);
     jpeg_mem_dest(&codec_, &buffer_, &size_);
     codec_.image_width = JDIMENSION(image.width);
@@ -283,8 +283,8 @@ class JpegEncoder {
 
 }  // namespace
 
-Image decode_jpeg(std::span<const std::byte> bytes, const std::string& name,
-                  const ReadOptions& options) {
+RgbImage decode_jpeg(std::span<const std::byte> bytes, const std::string& name,
+                     const ReadOptions& options) {
   return JpegDecoder(bytes, name).decode(options);
 }
 
@@ -293,7 +293,7 @@ ImageHeader jpeg_header(std::span<const std::byte> bytes, const std::string& nam
   return JpegDecoder(bytes, name).header(options);
 }
 
-std::vector<std::byte> encode_jpeg(const Image& image, int quality, const std::string& name) {
+std::vector<std::byte> encode_jpeg(const RgbImage& image, int quality, const std::string& name) {
   if (quality < 1 || quality > 100) fail("JPEG quality must be 1 to 100, not {}", quality);
   if (std::max(image.width, image.height) > JPEG_MAX_DIMENSION) {
     fail("{}: {} x {} pixels are more than a JPEG holds ({} a side); write a PNG instead", name,

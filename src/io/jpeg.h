@@ -11,12 +11,12 @@
 namespace sact::io {
 
 /// Decodes one JPEG; `name` is used in messages.
-Image decode_jpeg(std::span<const std::byte> bytes, const std::string& name,
-                  const ReadOptions& options);
+RgbImage decode_jpeg(std::span<const std::byte> bytes, const std::string& name,
+                     const ReadOptions& options);
 
 ImageHeader jpeg_header(std::span<const std::byte> bytes, const std::string& name,
                         const ReadOptions& options);
 
-std::vector<std::byte> encode_jpeg(const Image& image, int quality, const std::string& name);
+std::vector<std::byte> encode_jpeg(const RgbImage& image, int quality, const std::string& name);
 
 }  // namespace sact::io

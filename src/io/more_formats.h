@@ -11,26 +11,26 @@
 namespace sact::io {
 
 /// By libwebp; of an animation the first frame on its canvas.
-Image decode_webp(std::span<const std::byte> bytes, const std::string& name,
-                  const ReadOptions& options);
+RgbImage decode_webp(std::span<const std::byte> bytes, const std::string& name,
+                     const ReadOptions& options);
 ImageHeader webp_header(std::span<const std::byte> bytes, const std::string& name,
                         const ReadOptions& options);
 
 /// By libtiff; the first page.
-Image decode_tiff(std::span<const std::byte> bytes, const std::string& name,
-                  const ReadOptions& options);
+RgbImage decode_tiff(std::span<const std::byte> bytes, const std::string& name,
+                     const ReadOptions& options);
 ImageHeader tiff_header(std::span<const std::byte> bytes, const std::string& name,
                         const ReadOptions& options);
 
 /// By giflib; the first frame on its canvas.
-Image decode_gif(std::span<const std::byte> bytes, const std::string& name,
-                 const ReadOptions& options);
+RgbImage decode_gif(std::span<const std::byte> bytes, const std::string& name,
+                    const ReadOptions& options);
 ImageHeader gif_header(std::span<const std::byte> bytes, const std::string& name,
                        const ReadOptions& options);
 
 /// All bit depths of the format; not its run-length coding.
-Image decode_bmp(std::span<const std::byte> bytes, const std::string& name,
-                 const ReadOptions& options);
+RgbImage decode_bmp(std::span<const std::byte> bytes, const std::string& name,
+                    const ReadOptions& options);
 ImageHeader bmp_header(std::span<const std::byte> bytes, const std::string& name,
                        const ReadOptions& options);
 

@@ -72,10 +72,10 @@ class PngDecoder {
     return header;
   }
 
-  Image decode(const ReadOptions& options) {
+  RgbImage decode(const ReadOptions& options) {
     header(options);
     set_transformations();
-    Image image{int(png_get_image_width(png_, info_)), int(png_get_image_height(png_, info_))};
+    RgbImage image{int(png_get_image_width(png_, info_)), int(png_get_image_height(png_, info_))};
     opaque_ ? read_opaque_rows(image) : read_transparent_rows(image);
     // To the end, although all pixels are here: half a download should be noticed.
     run([this] { png_read_end(png_, info_); });
@@ -135,7 +135,7 @@ class PngDecoder {
     });
   }
 
-  void read_opaque_rows(Image& image) {
+  void read_opaque_rows(RgbImage& image) {
     SACT_ASSERT(png_get_rowbytes(png_, info_) == size_t(image.width) * 3);
     run([this, &image] {
       for (int pass = 0; pass < passes_; ++pass) {
@@ -144,7 +144,7 @@ class PngDecoder {
     });
   }
 
-  void read_transparent_rows(Image& image) {
+  void read_transparent_rows(RgbImage& image) {
     const size_t row_bytes = png_get_rowbytes(png_, info_);
     const int bit_depth = png_get_bit_depth(png_, info_);
     SACT_ASSERT(row_bytes == size_t(image.width) * 4 * size_t(bit_depth / 8));
@@ -175,8 +175,8 @@ class PngDecoder {
 
 }  // namespace
 
-Image decode_png(std::span<const std::byte> bytes, const std::string& name,
-                 const ReadOptions& options) {
+RgbImage decode_png(std::span<const std::byte> bytes, const std::string& name,
+                    const ReadOptions& options) {
   return PngDecoder(bytes, name).decode(options);
 }
 

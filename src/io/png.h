@@ -10,8 +10,8 @@
 namespace sact::io {
 
 /// Decodes one PNG; `name` is used in messages.
-Image decode_png(std::span<const std::byte> bytes, const std::string& name,
-                 const ReadOptions& options);
+RgbImage decode_png(std::span<const std::byte> bytes, const std::string& name,
+                    const ReadOptions& options);
 
 ImageHeader png_header(std::span<const std::byte> bytes, const std::string& name,
                        const ReadOptions& options);

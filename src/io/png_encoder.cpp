@@ -36,7 +36,7 @@ uint8_t paeth(int16_t left, int16_t above, int16_t corner) {
 
 /// The rows as PNG stores them: each with its filter in front. Of the filters this one alone comes
 /// within one percent of choosing the best for every row, for photographs, maps and text.
-std::vector<uint8_t> filtered_rows(const Image& image) {
+std::vector<uint8_t> filtered_rows(const RgbImage& image) {
   const size_t row_bytes = size_t(image.width) * kChannels;
   std::vector<uint8_t> filtered((row_bytes + 1) * size_t(image.height));
   const std::vector<uint8_t> nothing(row_bytes);
@@ -118,7 +118,7 @@ std::vector<std::byte> deflated(std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-std::vector<std::byte> encode_png(const Image& image) {
+std::vector<std::byte> encode_png(const RgbImage& image) {
   SACT_ASSERT(image.width > 0 && image.height > 0);
   SACT_ASSERT(image.rgb.size() == size_t(image.width) * size_t(image.height) * kChannels);
   std::vector<uint8_t> rows = filtered_rows(image);

@@ -52,7 +52,7 @@ using Pixel [[gnu::vector_size(16)]] = float;
 
 /// Resizes the part inside `crop` and gives `take(y, line)` each line in turn.
 template <typename Take>
-void resize_lines(const Image& image, const Crop& crop, Size size, Take&& take) {
+void resize_lines(const RgbImage& image, const Crop& crop, Size size, Take&& take) {
   SACT_ASSERT(crop.left >= 0 && crop.top >= 0 && crop.right <= image.width &&
               crop.bottom <= image.height && crop.width() > 0 && crop.height() > 0);
   SACT_ASSERT(size.width > 0 && size.height > 0);
@@ -103,11 +103,11 @@ uint8_t rounded(float value) {
 
 }  // namespace
 
-Crop whole(const Image& image) {
+Crop whole(const RgbImage& image) {
   return {0, 0, image.width, image.height};
 }
 
-Crop central_crop(const Image& image, double share) {
+Crop central_crop(const RgbImage& image, double share) {
   auto side = [share](int extent) {
     return std::clamp(int(std::lround(extent * share)), 1, extent);
   };
@@ -116,15 +116,15 @@ Crop central_crop(const Image& image, double share) {
   return {left, top, left + width, top + height};
 }
 
-Image cut(const Image& image, const Crop& crop) {
-  Image part(crop.width(), crop.height());
+RgbImage cut(const RgbImage& image, const Crop& crop) {
+  RgbImage part(crop.width(), crop.height());
   for (int y = 0; y < part.height; ++y) {
     std::memcpy(part.pixel(0, y), image.pixel(crop.left, crop.top + y), size_t(part.width) * 3);
   }
   return part;
 }
 
-std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
+std::vector<float> resize(const RgbImage& image, const Crop& crop, Size size) {
   const size_t plane = size_t(size.positions());
   expect_memory(plane * 3 * sizeof(float),
                 fmt::format("an image of {}x{}", size.height, size.width));
@@ -138,7 +138,7 @@ std::vector<float> resize(const Image& image, const Crop& crop, Size size) {
   return planes;
 }
 
-void resize_pixels(const Image& image, const Crop& crop, Size size, std::span<float> pixels) {
+void resize_pixels(const RgbImage& image, const Crop& crop, Size size, std::span<float> pixels) {
   SACT_ASSERT(pixels.size() == 3 * size_t(size.positions()));
   resize_lines(image, crop, size, [&](int y, std::span<const Pixel> line) {
     float* target = pixels.data() + 3 * size_t(y) * line.size();
@@ -148,11 +148,11 @@ void resize_pixels(const Image& image, const Crop& crop, Size size, std::span<fl
   });
 }
 
-Image resized(const Image& image, Size size) {
+RgbImage resized(const RgbImage& image, Size size) {
   if (size == Size{image.height, image.width}) return image;
   expect_memory(size_t(size.positions()) * 3,
                 fmt::format("an image of {}x{}", size.height, size.width));
-  Image out(size.width, size.height);
+  RgbImage out(size.width, size.height);
   resize_lines(image, whole(image), size, [&](int y, std::span<const Pixel> line) {
     uint8_t* target = out.pixel(0, y);
     for (const Pixel& pixel : line) {

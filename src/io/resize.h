@@ -18,25 +18,25 @@ struct Crop {
 };
 
 /// The whole image.
-Crop whole(const Image& image);
+Crop whole(const RgbImage& image);
 
 /// The central part with `share` of each side, at least one pixel.
-Crop central_crop(const Image& image, double share);
+Crop central_crop(const RgbImage& image, double share);
 
 /// The part of an image inside `crop`.
-Image cut(const Image& image, const Crop& crop);
+RgbImage cut(const RgbImage& image, const Crop& crop);
 
 /// Resizes the part inside `crop` to `size`, as floats in [0, 255], channel by channel (planes).
 /// Bilinear with pixel centres at halves; when it shrinks, the triangle widens with the scale so
 /// that no pixel is skipped. This is LibTorch's `upsample_bilinear2d` with antialias, which
 /// training and evaluation use on batches.
-std::vector<float> resize(const Image& image, const Crop& crop, Size size);
+std::vector<float> resize(const RgbImage& image, const Crop& crop, Size size);
 
 /// The same pixel by pixel, [H, W, 3], into memory of just that many values.
-void resize_pixels(const Image& image, const Crop& crop, Size size, std::span<float> pixels);
+void resize_pixels(const RgbImage& image, const Crop& crop, Size size, std::span<float> pixels);
 
 /// The whole image at another size, in the same way.
-Image resized(const Image& image, Size size);
+RgbImage resized(const RgbImage& image, Size size);
 
 /// A map at another size, in the same way.
 Map resized(const Map& map, Size size);

@@ -112,7 +112,7 @@ std::string shape_text(const Shape& shape) {
 Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
   if (bytes.size() < kLengthBytes) {
     fail("{}: is not a safetensors file: it has only {}", name,
-         counted(int64_t(bytes.size()), "byte"));
+         pluralize(int64_t(bytes.size()), "byte"));
   }
   uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, bytes.data(), kLengthBytes);

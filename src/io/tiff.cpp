@@ -137,7 +137,7 @@ class TiffDecoder {
     return header;
   }
 
-  Image decode(const ReadOptions& options) {
+  RgbImage decode(const ReadOptions& options) {
     header(options);
     const auto [width, height] = stored_;
     expect_memory(7 * uint64_t(width) * uint64_t(height),  // what libtiff gives, and the image
@@ -153,7 +153,7 @@ class TiffDecoder {
         source_.problem[0]) {
       refuse();
     }
-    Image image(width, height);
+    RgbImage image(width, height);
     for (int y = 0; y < height; ++y) {
       rgb_from_raster(raster.data() + size_t(y) * size_t(width), image.pixel(0, y), width);
     }
@@ -213,8 +213,8 @@ class TiffDecoder {
 
 }  // namespace
 
-Image decode_tiff(std::span<const std::byte> bytes, const std::string& name,
-                  const ReadOptions& options) {
+RgbImage decode_tiff(std::span<const std::byte> bytes, const std::string& name,
+                     const ReadOptions& options) {
   return TiffDecoder(bytes, name, options).decode(options);
 }
 

@@ -44,9 +44,9 @@ class WebpDecoder {
     return header;
   }
 
-  Image decode(const ReadOptions& options) {
+  RgbImage decode(const ReadOptions& options) {
     header(options);
-    Image image(canvas_.width, canvas_.height);
+    RgbImage image(canvas_.width, canvas_.height);
     const bool covered = frame_.width == canvas_.width && frame_.height == canvas_.height;
     if (covered && !has_alpha_) {
       const size_t stride = size_t(image.width) * 3;
@@ -82,7 +82,7 @@ class WebpDecoder {
     has_alpha_ = features.has_alpha || frame_.has_alpha;
   }
 
-  void decode_over_white(Image& image) const {
+  void decode_over_white(RgbImage& image) const {
     const size_t stride = size_t(frame_.width) * 4;
     std::vector<uint8_t> rgba(stride * size_t(frame_.height));
     if (!WebPDecodeRGBAInto(frame_.fragment.bytes, frame_.fragment.size, rgba.data(), rgba.size(),
@@ -120,8 +120,8 @@ class WebpDecoder {
 
 }  // namespace
 
-Image decode_webp(std::span<const std::byte> bytes, const std::string& name,
-                  const ReadOptions& options) {
+RgbImage decode_webp(std::span<const std::byte> bytes, const std::string& name,
+                     const ReadOptions& options) {
   return WebpDecoder(bytes, name).decode(options);
 }
 

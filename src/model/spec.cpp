@@ -242,8 +242,8 @@ void validate(const ModelSpec& spec, const std::string& name) {
     validate_detection(*spec.detection, name + ": 'detection'");
   }
   if (!spec.labels.empty() && int(spec.labels.size()) != spec.classes) {
-    fail("{}: has {} for {}", name, counted(int64_t(spec.labels.size()), "label"),
-         counted(spec.classes, "class", "classes"));
+    fail("{}: has {} for {}", name, pluralize(int64_t(spec.labels.size()), "label"),
+         pluralize(spec.classes, "class", "classes"));
   }
 }
 

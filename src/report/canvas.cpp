@@ -53,7 +53,7 @@ Canvas::Canvas(int width, int height, Rgb background) : width_(width), height_(h
   cairo_paint(cairo_.get());
 }
 
-Canvas::Canvas(const io::Image& image) : Canvas(image.width, image.height) {
+Canvas::Canvas(const io::RgbImage& image) : Canvas(image.width, image.height) {
   SACT_ASSERT(image.rgb.size() == size_t(image.width) * size_t(image.height) * 3);
   blit(image, 0, 0);
 }
@@ -66,9 +66,9 @@ uint32_t* Canvas::row(int y) const {
                                      size_t(y) * size_t(cairo_image_surface_get_stride(surface)));
 }
 
-io::Image Canvas::image() const {
+io::RgbImage Canvas::image() const {
   cairo_surface_flush(cairo_get_target(cairo_.get()));
-  io::Image image(width_, height_);
+  io::RgbImage image(width_, height_);
   for (int y = 0; y < height_; ++y) {
     const uint32_t* from = row(y);
     uint8_t* to = image.pixel(0, y);
@@ -99,7 +99,7 @@ void Canvas::frame(const Box& box, Rgb color) {
   if (right < width_) fill_rectangle({int(right), box.y, 1, box.height}, color);
 }
 
-void Canvas::blit(const io::Image& picture, int x, int y) {
+void Canvas::blit(const io::RgbImage& picture, int x, int y) {
   const Box part = clipped({x, y, picture.width, picture.height}, width_, height_);
   if (part.width == 0) return;
   cairo_surface_t* surface = cairo_get_target(cairo_.get());
@@ -114,7 +114,7 @@ void Canvas::blit(const io::Image& picture, int x, int y) {
   cairo_surface_mark_dirty_rectangle(surface, part.x, part.y, part.width, part.height);
 }
 
-void Canvas::blit_scaled(const io::Image& picture, const Box& box) {
+void Canvas::blit_scaled(const io::RgbImage& picture, const Box& box) {
   blit(io::resized(picture, {box.height, box.width}), box.x, box.y);
 }
 

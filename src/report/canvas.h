@@ -21,13 +21,13 @@ struct Box {
 class Canvas {
  public:
   Canvas(int width, int height, Rgb background = kWhite);
-  explicit Canvas(const io::Image& image);
+  explicit Canvas(const io::RgbImage& image);
 
   int width() const { return width_; }
   int height() const { return height_; }
 
   /// What has been drawn so far.
-  io::Image image() const;
+  io::RgbImage image() const;
 
   /// `alpha` below 1 lets what is there shine through, for labels on photographs.
   void fill_rectangle(const Box& box, Rgb color, double alpha = 1);
@@ -35,8 +35,8 @@ class Canvas {
   /// The outermost pixels of the box.
   void frame(const Box& box, Rgb color);
 
-  void blit(const io::Image& picture, int x, int y);
-  void blit_scaled(const io::Image& picture, const Box& box);
+  void blit(const io::RgbImage& picture, int x, int y);
+  void blit_scaled(const io::RgbImage& picture, const Box& box);
 
   /// `x` is where the text starts, is centred or ends; `baseline` is the lowest row of pixels that
   /// capitals touch. See text_width for what is drawn of a text wider than `max_width`.

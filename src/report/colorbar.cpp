@@ -101,7 +101,7 @@ int colorbar_width(const ValueRange& range, int height, const Font& font) {
 
 void draw_colorbar(Canvas& canvas, int x, int y, int height, const ValueRange& range,
                    const Font& font) {
-  io::Image bar(kBarWidth, height);
+  io::RgbImage bar(kBarWidth, height);
   for (int row = 0; row < height; ++row) {
     const double t = range.constant() ? 0.5 : 1 - row / double(height - 1);
     const Rgb color = range.empty() ? kMissingColor : sequential_color(t);

@@ -131,7 +131,7 @@ Rgb kind_color(int kind) {
       {kLightness[std::max(kind, 0) % 5], kChroma * std::cos(hue), kChroma * std::sin(hue)});
 }
 
-void draw_outlines(io::Image& picture, Size photo, const std::vector<DrawnObject>& objects) {
+void draw_outlines(io::RgbImage& picture, Size photo, const std::vector<DrawnObject>& objects) {
   if (objects.empty()) return;
   Canvas canvas(picture);
   const PanelSize panel{canvas.width(), canvas.height()};
@@ -141,7 +141,7 @@ void draw_outlines(io::Image& picture, Size photo, const std::vector<DrawnObject
   picture = canvas.image();
 }
 
-io::Image draw_detection_picture(const DetectionPicture& picture) {
+io::RgbImage draw_detection_picture(const DetectionPicture& picture) {
   SACT_ASSERT(picture.photo.width > 0 && picture.photo.height > 0);
   const PanelSize panel = panel_size(picture.photo, kLimits);
   const std::vector<Placed> placed = place(picture, panel);

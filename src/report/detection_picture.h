@@ -20,7 +20,7 @@ struct DrawnObject {
 };
 
 struct DetectionPicture {
-  io::Image photo;
+  io::RgbImage photo;
   std::vector<DrawnObject> objects;  // what stands first is on top
   Map ponder_cost;                   // covers the whole photograph
   std::string title, subtitle;
@@ -29,10 +29,10 @@ struct DetectionPicture {
 
 /// The photograph with boxes and their texts, beside the ponder cost map with its colour bar and
 /// the same boxes in outline.
-io::Image draw_detection_picture(const DetectionPicture& picture);
+io::RgbImage draw_detection_picture(const DetectionPicture& picture);
 
 /// The outlines of objects of a photograph of this size, on a picture of it of any size.
-void draw_outlines(io::Image& picture, Size photo, const std::vector<DrawnObject>& objects);
+void draw_outlines(io::RgbImage& picture, Size photo, const std::vector<DrawnObject>& objects);
 
 /// The colour of a kind. Neighbouring numbers look different; all are light enough for photographs.
 Rgb kind_color(int kind);

@@ -144,7 +144,7 @@ void EventWriter::add_scalar(std::string_view tag, double value, int64_t step) {
   add_summary(step, point.encoded());
 }
 
-void EventWriter::add_image(std::string_view tag, const io::Image& image, int64_t step) {
+void EventWriter::add_image(std::string_view tag, const io::RgbImage& image, int64_t step) {
   const std::vector<std::byte> png = io::encode_png(image);
   io::ProtobufMessage picture;
   picture.integer(1, image.height).integer(2, image.width).integer(3, kColorspaceRgb);

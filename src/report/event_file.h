@@ -36,7 +36,7 @@ class EventWriter {
 
   /// A point of the curve `tag`; a slash in it groups curves ("train/loss").
   void add_scalar(std::string_view tag, double value, int64_t step);
-  void add_image(std::string_view tag, const io::Image& image, int64_t step);
+  void add_image(std::string_view tag, const io::RgbImage& image, int64_t step);
 
   /// Hands the events so far to the operating system. Done in between too when there are many.
   void flush();

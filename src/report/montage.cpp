@@ -22,7 +22,7 @@ struct Size {
   int height;
 };
 
-Size fitted(const io::Image& image, int side) {
+Size fitted(const io::RgbImage& image, int side) {
   SACT_ASSERT(image.width > 0 && image.height > 0);
   const double scale = double(side) / std::max(image.width, image.height);
   return {std::max(1, int(std::lround(image.width * scale))),
@@ -30,7 +30,7 @@ Size fitted(const io::Image& image, int side) {
 }
 
 /// The height of the highest picture of every row.
-std::vector<int> row_heights(const std::vector<io::Image>& images, int columns, int cell_width) {
+std::vector<int> row_heights(const std::vector<io::RgbImage>& images, int columns, int cell_width) {
   std::vector<int> heights;
   for (size_t i = 0; i < images.size(); ++i) {
     if (i % size_t(columns) == 0) heights.push_back(0);
@@ -56,8 +56,8 @@ void draw_caption(Canvas& canvas, const Box& box, std::string_view caption) {
 
 }  // namespace
 
-io::Image montage(const std::vector<io::Image>& images, int columns, int cell_width,
-                  const std::vector<std::string>& captions) {
+io::RgbImage montage(const std::vector<io::RgbImage>& images, int columns, int cell_width,
+                     const std::vector<std::string>& captions) {
   SACT_ASSERT(!images.empty() && columns > 0 && cell_width > 0);
   SACT_ASSERT(captions.empty() || captions.size() == images.size());
   columns = int(std::min(images.size(), size_t(columns)));

@@ -16,7 +16,7 @@ inline constexpr int kMontageGap = 8;
 /// give one per picture or none at all. '\n' parts the lines of a caption, each is shortened to the
 /// cell, and lines after the first are faint. Throws sact::Error when the sheet would have more
 /// than 400 million pixels, or more than 32 767 on a side.
-io::Image montage(const std::vector<io::Image>& images, int columns, int cell_width,
-                  const std::vector<std::string>& captions = {});
+io::RgbImage montage(const std::vector<io::RgbImage>& images, int columns, int cell_width,
+                     const std::vector<std::string>& captions = {});
 
 }  // namespace sact::report

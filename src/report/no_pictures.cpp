@@ -28,19 +28,20 @@ void need_pictures() {
   refuse();
 }
 
-io::Image draw_detection_picture(const DetectionPicture&) {
+io::RgbImage draw_detection_picture(const DetectionPicture&) {
   refuse();
 }
 
-io::Image draw_ponder_picture(const PonderPicture&) {
+io::RgbImage draw_ponder_picture(const PonderPicture&) {
   refuse();
 }
 
-io::Image montage(const std::vector<io::Image>&, int, int, const std::vector<std::string>&) {
+io::RgbImage montage(const std::vector<io::RgbImage>&, int, int, const std::vector<std::string>&) {
   refuse();
 }
 
-PonderSheet::Cell PonderSheet::cell(const io::Image&, Map, std::string, std::vector<DrawnObject>) {
+PonderSheet::Cell PonderSheet::cell(const io::RgbImage&, Map, std::string,
+                                    std::vector<DrawnObject>) {
   return {};
 }
 
@@ -52,7 +53,7 @@ void PonderSheet::add(Cell) {
   });
 }
 
-io::Image PonderSheet::draw(int) const {
+io::RgbImage PonderSheet::draw(int) const {
   refuse();
 }
 

@@ -83,7 +83,7 @@ void put(uint8_t* pixel, Rgb color) {
 }
 
 /// Rows that show the same cells are drawn once.
-void draw_nearest(const Map& map, const Palette& palette, io::Image& image) {
+void draw_nearest(const Map& map, const Palette& palette, io::RgbImage& image) {
   const std::vector<Between> columns = along(image.width, map.width);
   std::vector<Rgb> cells(size_t(map.width));
   int drawn = -1;
@@ -103,7 +103,7 @@ void draw_nearest(const Map& map, const Palette& palette, io::Image& image) {
   }
 }
 
-void draw_bilinear(const Map& map, const Palette& palette, io::Image& image) {
+void draw_bilinear(const Map& map, const Palette& palette, io::RgbImage& image) {
   const std::vector<Between> columns = along(image.width, map.width);
   const bool whole = std::all_of(map.values.begin(), map.values.end(),
                                  [](float value) { return std::isfinite(value); });
@@ -126,11 +126,11 @@ void draw_bilinear(const Map& map, const Palette& palette, io::Image& image) {
 
 }  // namespace
 
-io::Image map_image(const Map& map, int width, int height, const ValueRange& range,
-                    Interpolation interpolation) {
+io::RgbImage map_image(const Map& map, int width, int height, const ValueRange& range,
+                       Interpolation interpolation) {
   SACT_ASSERT(map.height > 0 && map.width > 0 && width > 0 && height > 0);
   SACT_ASSERT(map.values.size() == size_t(map.height) * size_t(map.width));
-  io::Image image(width, height);
+  io::RgbImage image(width, height);
   const Palette palette(range);
   if (interpolation == Interpolation::kNearest) {
     draw_nearest(map, palette, image);
@@ -140,8 +140,8 @@ io::Image map_image(const Map& map, int width, int height, const ValueRange& ran
   return image;
 }
 
-io::Image overlay(const io::Image& photo, const Map& map, const ValueRange& range,
-                  double strength) {
+io::RgbImage overlay(const io::RgbImage& photo, const Map& map, const ValueRange& range,
+                     double strength) {
   SACT_ASSERT(photo.rgb.size() == size_t(photo.width) * size_t(photo.height) * 3);
   // In fixed point. The photograph first goes to grey by `share`, then to the map's colour.
   constexpr uint32_t kOne = 1 << 16;
@@ -150,7 +150,7 @@ io::Image overlay(const io::Image& photo, const Map& map, const ValueRange& rang
   const uint32_t of_map = uint32_t(std::lround(share * kOne));
   const uint32_t of_grey = uint32_t(std::lround(share * (1 - share) * kOne));
   const uint32_t of_photo = kOne - of_map - of_grey;
-  io::Image out = map_image(map, photo.width, photo.height, range, Interpolation::kBilinear);
+  io::RgbImage out = map_image(map, photo.width, photo.height, range, Interpolation::kBilinear);
   for (size_t i = 0; i < out.rgb.size(); i += 3) {
     const uint8_t* p = photo.rgb.data() + i;
     const uint32_t grey = (kRed * p[0] + kGreen * p[1] + kBlue * p[2] + kOne / 2) / kOne;

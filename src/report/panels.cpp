@@ -25,7 +25,7 @@ std::string number_text(double value) {
 
 }  // namespace
 
-PanelSize panel_size(const io::Image& photo, const PanelLimits& limits) {
+PanelSize panel_size(const io::RgbImage& photo, const PanelLimits& limits) {
   const double stretch = std::sqrt(double(photo.width) / photo.height);
   const double scale = std::min({limits.side, limits.width / stretch, limits.height * stretch});
   return {std::max(kMinPanelSide, int(std::lround(scale * stretch))),
@@ -62,7 +62,7 @@ void draw_header(Canvas& canvas, const std::string& title, const std::string& su
 }
 
 void draw_panel(Canvas& canvas, int x, int y, int max_caption_width, const std::string& caption,
-                const io::Image& content) {
+                const io::RgbImage& content) {
   canvas.text(x, y + cap_height(kCaptionFont) - 1, caption, kCaptionFont, kTextColor, Align::kLeft,
               max_caption_width);
   const int room = bar_height({content.width, content.height});
@@ -72,7 +72,7 @@ void draw_panel(Canvas& canvas, int x, int y, int max_caption_width, const std::
 }
 
 void draw_map_panel(Canvas& canvas, int x, int y, int max_caption_width, const std::string& caption,
-                    const io::Image& content, const ValueRange& range) {
+                    const io::RgbImage& content, const ValueRange& range) {
   draw_panel(canvas, x, y, max_caption_width, caption, content);
   // As high as the panel with its frame.
   const int height = bar_height({content.width, content.height}) + 2;

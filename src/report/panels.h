@@ -27,7 +27,7 @@ struct PanelLimits {
 
 /// A panel for the photograph. Panels of all shapes get the same area, unless they would become too
 /// long.
-PanelSize panel_size(const io::Image& photo, const PanelLimits& limits);
+PanelSize panel_size(const io::RgbImage& photo, const PanelLimits& limits);
 /// The panel of the same shape with the given width.
 PanelSize with_width(const PanelSize& panel, int width);
 
@@ -43,11 +43,11 @@ void draw_header(Canvas& canvas, const std::string& title, const std::string& su
 
 /// Draws a caption with a picture below it, centred on the height of a colour bar.
 void draw_panel(Canvas& canvas, int x, int y, int max_caption_width, const std::string& caption,
-                const io::Image& content);
+                const io::RgbImage& content);
 
 /// The same for a picture of a map, with the scale of its colours.
 void draw_map_panel(Canvas& canvas, int x, int y, int max_caption_width, const std::string& caption,
-                    const io::Image& content, const ValueRange& range);
+                    const io::RgbImage& content, const ValueRange& range);
 
 /// "mean 14.2", or "23 everywhere" for a network that computes the same everywhere.
 std::string mean_text(const Map& map);

@@ -63,7 +63,7 @@ Layout make_layout(const PonderPicture& picture) {
 }
 
 std::string block_caption(size_t index, const BlockMap& block) {
-  return fmt::format("block {} ({}), {}", index + 1, counted(block.units, "unit"),
+  return fmt::format("block {} ({}), {}", index + 1, pluralize(block.units, "unit"),
                      mean_text(block.ponder_cost));
 }
 
@@ -76,8 +76,8 @@ void draw_map(Canvas& canvas, int x, int y, const PanelSize& size, int max_capti
 
 void draw_first_row(Canvas& canvas, const PonderPicture& picture, const Layout& layout, int y) {
   const PanelSize& panel = layout.panel;
-  const io::Image photo = io::resized(picture.photo, {panel.height, panel.width});
-  const io::Image covered =
+  const io::RgbImage photo = io::resized(picture.photo, {panel.height, panel.width});
+  const io::RgbImage covered =
       overlay(photo, picture.total, finite_range(picture.total), kOverlayStrength);
   const int step = (layout.content_width - layout.bar_width + kGap) / 3;
   const int caption_width = step - kGap;
@@ -99,7 +99,7 @@ void draw_blocks(Canvas& canvas, const PonderPicture& picture, const Layout& lay
 
 }  // namespace
 
-io::Image draw_ponder_picture(const PonderPicture& picture) {
+io::RgbImage draw_ponder_picture(const PonderPicture& picture) {
   SACT_ASSERT(picture.photo.width > 0 && picture.photo.height > 0);
   const Layout layout = make_layout(picture);
   Canvas canvas(layout.content_width + 2 * kMargin, layout.height);

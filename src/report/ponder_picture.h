@@ -16,7 +16,7 @@ struct BlockMap {
 
 /// Every map covers the whole photograph.
 struct PonderPicture {
-  io::Image photo;
+  io::RgbImage photo;
   Map total;  // the ponder cost summed over the blocks
   std::vector<BlockMap> blocks;
   std::string title;
@@ -26,6 +26,6 @@ struct PonderPicture {
 /// Draws the title, the photograph beside its ponder cost map, and the maps of the blocks, each map
 /// with the scale of its own range. Values that are not finite are left out of ranges and means and
 /// drawn grey.
-io::Image draw_ponder_picture(const PonderPicture& picture);
+io::RgbImage draw_ponder_picture(const PonderPicture& picture);
 
 }  // namespace sact::report

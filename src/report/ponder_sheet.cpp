@@ -24,7 +24,7 @@ constexpr double kOverlayStrength = 0.6;
 
 }  // namespace
 
-PonderSheet::Cell PonderSheet::cell(const io::Image& photo, Map ponder_cost, std::string caption,
+PonderSheet::Cell PonderSheet::cell(const io::RgbImage& photo, Map ponder_cost, std::string caption,
                                     std::vector<DrawnObject> objects) {
   const double scale = std::min(1.0, double(kCellSide) / std::max(photo.width, photo.height));
   const auto side = [scale](int extent) { return std::max(1, int(std::lround(extent * scale))); };
@@ -36,11 +36,11 @@ void PonderSheet::add(Cell cell) {
   cells_.push_back(std::move(cell));
 }
 
-io::Image PonderSheet::draw(int columns) const {
+io::RgbImage PonderSheet::draw(int columns) const {
   SACT_ASSERT(!cells_.empty());
   ValueRange range;
   for (const Cell& cell : cells_) range = united(range, finite_range(cell.ponder_cost));
-  std::vector<io::Image> pictures;
+  std::vector<io::RgbImage> pictures;
   std::vector<std::string> captions;
   for (const Cell& cell : cells_) {
     pictures.push_back(overlay(cell.photo, cell.ponder_cost, range, kOverlayStrength));
@@ -48,7 +48,8 @@ io::Image PonderSheet::draw(int columns) const {
     captions.push_back(cell.caption);
   }
   const int columns_needed = (int(cells_.size()) + kMaxRows - 1) / kMaxRows;
-  const io::Image grid = montage(pictures, std::max(columns, columns_needed), kCellSide, captions);
+  const io::RgbImage grid =
+      montage(pictures, std::max(columns, columns_needed), kCellSide, captions);
 
   const int bar_height = std::clamp(grid.height - 2 * kMontageGap, kMinBarHeight, kCellSide);
   const int bar_width = colorbar_width(range, bar_height, kTickFont);

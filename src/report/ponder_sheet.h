@@ -13,7 +13,7 @@ namespace sact::report {
 class PonderSheet {
  public:
   struct Cell {
-    io::Image photo;
+    io::RgbImage photo;
     Map ponder_cost;
     std::string caption;
     std::vector<DrawnObject> objects;
@@ -23,12 +23,12 @@ class PonderSheet {
   /// `caption` stands under the picture; it may have several lines. `objects` are outlined. The
   /// photograph is shrunk to its cell at once: a sheet of many large photographs does not hold them
   /// all in memory.
-  static Cell cell(const io::Image& photo, Map ponder_cost, std::string caption,
+  static Cell cell(const io::RgbImage& photo, Map ponder_cost, std::string caption,
                    std::vector<DrawnObject> objects = {});
 
   /// Where this build cannot draw pictures, the sheet stays empty.
   void add(Cell cell);
-  void add(const io::Image& photo, Map ponder_cost, std::string caption,
+  void add(const io::RgbImage& photo, Map ponder_cost, std::string caption,
            std::vector<DrawnObject> objects = {}) {
     add(cell(photo, std::move(ponder_cost), std::move(caption), std::move(objects)));
   }
@@ -37,7 +37,7 @@ class PonderSheet {
 
   /// The maps over their photographs in rows of `columns`, of more where there are very many,
   /// with one colour bar for all of them. At least one must have been added.
-  io::Image draw(int columns) const;
+  io::RgbImage draw(int columns) const;
 
  private:
   std::vector<Cell> cells_;

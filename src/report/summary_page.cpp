@@ -164,7 +164,7 @@ std::string settings_section(const std::vector<Fact>& settings) {
 
 }  // namespace
 
-PagePicture embedded_picture(const io::Image& image, std::string caption) {
+PagePicture embedded_picture(const io::RgbImage& image, std::string caption) {
   return {std::move(caption), {}, io::encode_png(image)};
 }
 

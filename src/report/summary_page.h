@@ -34,7 +34,7 @@ struct PagePicture {
 };
 
 /// A picture that travels with the page; costs 4/3 of its PNG in the page's size.
-PagePicture embedded_picture(const io::Image& image, std::string caption);
+PagePicture embedded_picture(const io::RgbImage& image, std::string caption);
 
 /// The same from a PNG file that is there already.
 PagePicture embedded_picture(std::vector<std::byte> png, std::string caption);

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <numeric>
 
-#include "base/choose.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/sample.h"
 #include "io/resize.h"
 #include "model/detection.h"
 #include "model/flops.h"
@@ -101,7 +101,7 @@ PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
     const size_t count = std::min(batch, items.size() - first);
     std::vector<float> pixels(count * values);
     share_out(count, work, progress, [&](size_t i) {
-      const io::Image image = io::read_image(items[first + i].image);
+      const io::RgbImage image = io::read_image(items[first + i].image);
       fill_network_pixels(image, view_of(image, spec.input, {Framing::kStretched, size}),
                           spec.input, std::span(pixels).subspan(i * values, values));
     });
@@ -148,7 +148,7 @@ std::vector<size_t> other_images(size_t image, size_t count, uint64_t seed) {
     if (i != image) pool.push_back(i);
   }
   Random random = Random::derived(seed, image);
-  choose(pool, kOthers, random);
+  keep_sample(pool, kOthers, random);
   return pool;
 }
 

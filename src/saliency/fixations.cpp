@@ -26,7 +26,7 @@ void check_keeps_pixels(const std::filesystem::path& path) {
 
 Map read_png(const std::filesystem::path& path) {
   check_keeps_pixels(path);
-  const io::Image image = io::read_image(path);
+  const io::RgbImage image = io::read_image(path);
   Map map(image.height, image.width);
   for (size_t i = 0; i < map.values.size(); ++i) {
     const uint8_t* pixel = &image.rgb[3 * i];

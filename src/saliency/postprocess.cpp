@@ -85,7 +85,7 @@ Map read_brightness(const std::filesystem::path& path) {
   if (io::read_image_header(path).transparent) {
     fail("{}: has transparent colours; save this centre map without transparency", path.string());
   }
-  const io::Image image = io::read_image(path);
+  const io::RgbImage image = io::read_image(path);
   Map map(image.height, image.width);
   for (size_t i = 0; i < map.values.size(); ++i) {
     const uint8_t* pixel = &image.rgb[3 * i];

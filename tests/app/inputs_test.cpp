@@ -101,7 +101,7 @@ TEST_F(Inputs, PicturesOfAnEarlierRunAreCountedAsSuch) {
 }
 
 TEST_F(Inputs, ReadingGoesByTheInputAndHidesWhereItComesFrom) {
-  const io::Image image = test::noise_image(5, 4, 1);
+  const io::RgbImage image = test::noise_image(5, 4, 1);
   io::write_image(directory_ / "p.png", image);
   Input file{directory_ / "p.png", {}}, piped{"-", {}, "stdin"};
   piped.bytes = std::make_shared<const std::vector<std::byte>>(io::encode_png(image));

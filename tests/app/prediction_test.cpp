@@ -23,7 +23,7 @@ class Classify : public ::testing::Test {
   test::TemporaryDirectory directory_;
   ModelSpec spec_ = test::tiny_spec(Halting::kSact);
   std::unique_ptr<NetworkSession> session_;
-  io::Image image_ = io::Image(90, 60);
+  io::RgbImage image_ = io::RgbImage(90, 60);
 };
 
 TEST_F(Classify, AnImageGivesWhatItsPreparedPixelsGive) {
@@ -51,7 +51,7 @@ TEST_F(Classify, TheJsonTellsTheResultAndThePictureShowsIt) {
   EXPECT_EQ(json["flops"], found.result.flops);
   EXPECT_EQ(json["blocks"].size(), spec_.units.size());
   EXPECT_TRUE(json["map"].is_null());
-  const io::Image picture = prediction_picture(spec_, found, io::cut(image_, found.crop));
+  const io::RgbImage picture = prediction_picture(spec_, found, io::cut(image_, found.crop));
   EXPECT_GT(picture.width, 0);
   EXPECT_EQ(picture.rgb.size(), size_t(picture.width) * size_t(picture.height) * 3);
 }

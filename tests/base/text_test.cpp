@@ -17,10 +17,10 @@ TEST(Text, GroupsDigitsByThree) {
 }
 
 TEST(Text, CountsInSingularAndPlural) {
-  EXPECT_EQ(counted(1, "unit"), "1 unit");
-  EXPECT_EQ(counted(0, "unit"), "0 units");
-  EXPECT_EQ(counted(2, "class", "classes"), "2 classes");
-  EXPECT_EQ(counted(1, "class", "classes"), "1 class");
+  EXPECT_EQ(pluralize(1, "unit"), "1 unit");
+  EXPECT_EQ(pluralize(0, "unit"), "0 units");
+  EXPECT_EQ(pluralize(2, "class", "classes"), "2 classes");
+  EXPECT_EQ(pluralize(1, "class", "classes"), "1 class");
 }
 
 TEST(Text, ScalesFlopsAndBytes) {

@@ -74,7 +74,7 @@ class CliDetect : public ::testing::Test {
 TEST_F(CliDetect, WritesAPictureAndARowForEveryImage) {
   const std::string out = run({"detect", "m", "photos", "--out", "found"});
   for (const char* name : {"a.png", "b.jpg", "more/a.png"}) {
-    const io::Image picture =
+    const io::RgbImage picture =
         io::read_image(directory_ / ("found/" + std::string(name) + ".detections.png"));
     EXPECT_GT(picture.width, 900);
     EXPECT_GT(picture.height, 400);

@@ -88,7 +88,7 @@ class CliJson : public ::testing::Test {
     for (const int i : {0, 1}) {
       const std::string name = std::string(1, char('a' + i)) + ".png";
       io::write_image(directory_ / ("photos/" + name), data::synthetic_sample(options, i).image);
-      io::Image looks(80, 60);
+      io::RgbImage looks(80, 60);
       for (const int x : {20, 40, 60 + 5 * i}) std::fill_n(looks.pixel(x, 30), 3, uint8_t{255});
       io::write_image(directory_ / ("looks/" + name), looks);
     }

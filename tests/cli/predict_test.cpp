@@ -52,7 +52,7 @@ TEST_F(CliPredict, WritesAPictureAndARowForEveryImage) {
   ASSERT_EQ(finished.status, 0) << finished.err;
   for (const char* name : {"a.png", "b.jpg", "more/a.png"}) {
     const auto path = directory_ / ("maps/" + std::string(name) + ".ponder.png");
-    const io::Image picture = io::read_image(path);
+    const io::RgbImage picture = io::read_image(path);
     EXPECT_GT(picture.width, 600);
     EXPECT_GT(picture.height, 400);
   }

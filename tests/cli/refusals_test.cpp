@@ -96,7 +96,7 @@ TEST_F(CliRefusals, ADetectorWhoseBoxesDoNotFitIntoMemory) {
 
 TEST_F(CliRefusals, ImagesTooLongForTheirShorterSide) {
   write_wide("m", Halting::kNone);
-  io::write_image(directory_ / "thread.png", io::Image(1, 1'000'000));
+  io::write_image(directory_ / "thread.png", io::RgbImage(1, 1'000'000));
   test::Command command;
   command.arguments = {"predict", "m", "thread.png", "--no-pictures", "--whole", "--size", "2148"};
   expect_refused(command, "an image of 1000000x1 with its shorter side scaled to 2148");

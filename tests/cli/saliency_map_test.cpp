@@ -14,7 +14,7 @@ class CliSaliencyMap : public CliSaliency {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
   }
-  io::Image picture(const std::string& name) {
+  io::RgbImage picture(const std::string& name) {
     return io::read_image(directory_ / ("maps/" + name + ".jpg.saliency.png"));
   }
   void copy(const std::string& from, const std::string& to) {
@@ -26,15 +26,15 @@ class CliSaliencyMap : public CliSaliency {
 TEST_F(CliSaliencyMap, PicturesHaveAPanelForEachMap) {
   const std::string photo = "cat/Stimuli/A/1.jpg";
   ASSERT_EQ(map({photo, "--center-weight", "0"}).status, 0);
-  const io::Image two = picture("1");
+  const io::RgbImage two = picture("1");
   ASSERT_EQ(map({photo}).status, 0);
-  const io::Image three = picture("1");
+  const io::RgbImage three = picture("1");
   EXPECT_EQ(three.height, two.height);
   EXPECT_NEAR(three.width, 1.5 * two.width, 10) << "with the centre map";
   const Finished finished = map({"cat/Stimuli/A", "--fixations", "cat/FIXATIONLOCS/A"});
   ASSERT_EQ(finished.status, 0) << finished.err;
   EXPECT_NE(finished.out.find("4 images"), std::string::npos) << finished.out;
-  const io::Image four = picture("1");
+  const io::RgbImage four = picture("1");
   EXPECT_EQ(four.width, two.width);
   EXPECT_NEAR(four.height, 2 * two.height, 30) << "people above, in two rows";
 }
@@ -42,7 +42,7 @@ TEST_F(CliSaliencyMap, PicturesHaveAPanelForEachMap) {
 TEST_F(CliSaliencyMap, TheCentreWeightChangesItsPanelAlone) {
   const auto panels = [&](const std::string& weight) {
     EXPECT_EQ(map({"cat/Stimuli/A/1.jpg", "--center-weight", weight}).status, 0);
-    const io::Image all = picture("1");
+    const io::RgbImage all = picture("1");
     const auto third = [&](int number) {
       std::vector<uint8_t> pixels;
       for (int y = 10; y < 200; ++y) {

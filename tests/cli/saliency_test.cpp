@@ -157,7 +157,7 @@ TEST_F(CliSaliency, PngFixationMapsOfAnyFolderAreRead) {
   for (const char* name : {"x", "y"}) {
     std::filesystem::copy(directory_ / "cat/Stimuli/A/1.jpg",
                           directory_ / ("photos/" + std::string(name) + ".jpg"));
-    io::Image looks(kWidth, kHeight);
+    io::RgbImage looks(kWidth, kHeight);
     looks.pixel(kWidth / 2, kHeight / 2)[0] = 255;
     looks.pixel(kWidth / 2 + 3, kHeight / 2)[1] = 255;
     io::write_image(directory_ / ("maps/" + std::string(name) + ".png"), looks);

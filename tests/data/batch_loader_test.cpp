@@ -54,7 +54,7 @@ void expect_equal(const std::vector<Batch>& a, const std::vector<Batch>& b) {
 }
 
 TEST(Squash, SameSizeIsCopiedIntoPlanes) {
-  io::Image image(2, 1);
+  io::RgbImage image(2, 1);
   image.rgb = {1, 2, 3, 101, 102, 103};
   std::vector<uint8_t> planes(6);
   squash(image, {1, 2}, planes.data());
@@ -62,7 +62,7 @@ TEST(Squash, SameSizeIsCopiedIntoPlanes) {
 }
 
 TEST(Squash, OtherSizesAreRoundedToTheNearest) {
-  io::Image image(2, 1);
+  io::RgbImage image(2, 1);
   image.rgb = {0, 10, 255, 1, 20, 254};  // means 0.5, 15, 254.5
   std::vector<uint8_t> planes(3);
   squash(image, {1, 1}, planes.data());
@@ -84,7 +84,7 @@ TEST(BatchLoader, BatchesHoldTheItemsOfTheOrder) {
   EXPECT_EQ(batches[0].boxes[0], NormalizedBox{});  // none: the whole image
   // The larger of the two boxes of item 2: 0.75 x 0.2 against 0.5 x 0.25.
   EXPECT_EQ(batches[0].boxes[1], (NormalizedBox{0.25f, 0.5f, 1, 0.7f}));
-  const io::Image image = set.load(7, 0).image;
+  const io::RgbImage image = set.load(7, 0).image;
   EXPECT_EQ(batches[0].pixels[36 * 2 + 8], image.pixel(2, 1)[2]);
   const auto resized = io::resize(set.load(2, 0).image, {0, 0, 7, 6}, {6, 6});
   for (size_t i = 0; i < resized.size(); ++i) {

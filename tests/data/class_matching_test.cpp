@@ -115,7 +115,7 @@ class Few : public Dataset {
   const Names& class_names() const override { return names_; }
   std::string item_name(int64_t index) const override { return std::to_string(index); }
   int label(int64_t index) const override { return int(index % 2); }
-  Item load(int64_t index, int) const override { return {io::Image(1, 1), label(index)}; }
+  Item load(int64_t index, int) const override { return {io::RgbImage(1, 1), label(index)}; }
 
  private:
   Names names_ = {"dog", "ape"};

@@ -35,8 +35,8 @@ inline void write_text(const std::filesystem::path& path, std::string_view text)
 }
 
 /// An image of one colour, so that a test can tell which one it was given.
-inline io::Image plain_image(int width, int height, int value) {
-  io::Image image(width, height);
+inline io::RgbImage plain_image(int width, int height, int value) {
+  io::RgbImage image(width, height);
   for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(value + int(i % 3));
   return image;
 }
@@ -62,7 +62,7 @@ class FakeDataset : public data::Dataset {
   data::Item load(int64_t index, int) const override {
     if (corrupt_.contains(index)) fail("fake {}: is damaged", index);
     if (broken_.contains(index)) throw std::runtime_error("the machine is on fire");
-    io::Image image(5 + int(index % 3), 6);
+    io::RgbImage image(5 + int(index % 3), 6);
     for (size_t i = 0; i < image.rgb.size(); ++i) {
       image.rgb[i] = uint8_t(uint64_t(index) * 31 + i * 7);
     }

@@ -11,7 +11,7 @@ namespace {
 
 using Order = std::vector<int64_t>;
 
-Order counted(int64_t size) {
+Order pluralize(int64_t size) {
   Order order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), int64_t{0});
   return order;
@@ -21,7 +21,7 @@ TEST(EpochOrder, IsAPermutation) {
   for (const int64_t size : {0, 1, 2, 3, 10, 1000}) {
     Order order = epoch_order(size, 42, 3, true);
     std::sort(order.begin(), order.end());
-    EXPECT_EQ(order, counted(size)) << size;
+    EXPECT_EQ(order, pluralize(size)) << size;
   }
 }
 
@@ -30,11 +30,11 @@ TEST(EpochOrder, DependsOnSeedAndEpochAndNothingElse) {
   EXPECT_EQ(order, epoch_order(200, 7, 3, true));
   EXPECT_NE(order, epoch_order(200, 8, 3, true));
   EXPECT_NE(order, epoch_order(200, 7, 4, true));
-  EXPECT_NE(order, counted(200));
+  EXPECT_NE(order, pluralize(200));
 }
 
 TEST(EpochOrder, WithoutShufflingIsTheOrderOfTheSet) {
-  EXPECT_EQ(epoch_order(5, 7, 3, false), counted(5));
+  EXPECT_EQ(epoch_order(5, 7, 3, false), pluralize(5));
 }
 
 TEST(EpochOrder, EveryItemComesFirstEquallyOften) {
@@ -81,7 +81,7 @@ TEST(Shard, EvaluationShardsCoverEveryItemExactlyOnce) {
         all.insert(all.end(), shard.begin(), shard.end());
       }
       std::sort(all.begin(), all.end());
-      EXPECT_EQ(all, counted(size)) << size << " among " << world;
+      EXPECT_EQ(all, pluralize(size)) << size << " among " << world;
     }
   }
 }

@@ -132,7 +132,7 @@ class Folders : public testing::Test {
  protected:
   void write_picture(const std::string& name) {
     std::filesystem::create_directories((folder_ / name).parent_path());
-    io::write_image(folder_ / name, io::Image(20, 10));
+    io::write_image(folder_ / name, io::RgbImage(20, 10));
   }
   std::unique_ptr<Examples> open(const std::string& split) {
     return open_examples(folder_.path().string(), split);

@@ -62,15 +62,15 @@ class DetectorTest : public ::testing::Test {
   WeightMap values_;  // of the last file
 };
 
-io::Image noise_image(int width, int height, uint64_t seed) {
+io::RgbImage noise_image(int width, int height, uint64_t seed) {
   Random random(seed);
-  io::Image image(width, height);
+  io::RgbImage image(width, height);
   for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
   return image;
 }
 
-io::Image plain_image(int width, int height) {
-  io::Image image(width, height);
+io::RgbImage plain_image(int width, int height) {
+  io::RgbImage image(width, height);
   for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(60 + 50 * (i % 3));
   return image;
 }
@@ -138,7 +138,7 @@ TEST_F(DetectorTest, ComputesWhatTheSlowFormComputes) {
       SCOPED_TRACE(table->name);
       auto session = engine::test::detector_session(file, *table, kFloat, 2);
       const engine::CpuDetectorSession& inside = *session;
-      Detector detector(spec, std::move(session));
+      ObjectDetector detector(spec, std::move(session));
       const DetectorOutputs found = detector.run(planes_view(planes, 1, size));
       EXPECT_LT(
           relative_error(engine::test::values_of(inside.features()), extracted.features.values),
@@ -165,8 +165,8 @@ TEST_F(DetectorTest, ComputesWhatTheSlowFormComputes) {
 
 TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
   const ModelFile file = file_of(tiny_detector(), 3);
-  Detector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
-  const io::Image image = noise_image(200, 130, 4);
+  ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
+  const io::RgbImage image = noise_image(200, 130, 4);
   const DetectedImage found = detector.detect(image, 0.1f, 50);
   EXPECT_EQ(found.scaled, (Size{64, 98}));
   ASSERT_FALSE(found.detections.empty());
@@ -184,7 +184,7 @@ TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
 
 TEST_F(DetectorTest, APlainImageOfTwiceTheSizeHasBoxesOfTwiceTheSize) {
   const ModelFile file = file_of(tiny_detector(), 5);
-  Detector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
+  ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   const DetectedImage once = detector.detect(plain_image(75, 50), 0.05f, 100);
   const DetectedImage twice = detector.detect(plain_image(150, 100), 0.05f, 100);
   EXPECT_EQ(once.scaled, twice.scaled);
@@ -206,8 +206,8 @@ TEST_F(DetectorTest, APlainImageOfTwiceTheSizeHasBoxesOfTwiceTheSize) {
 
 TEST_F(DetectorTest, ReportsWhatWasAskedForAndCountsItsWork) {
   const ModelSpec spec = tiny_detector();
-  Detector detector = detector_on(file_of(spec, 6), kernels::chosen_table(), kFloat, 3);
-  const io::Image image = noise_image(90, 70, 7);
+  ObjectDetector detector = detector_on(file_of(spec, 6), kernels::chosen_table(), kFloat, 3);
+  const io::RgbImage image = noise_image(90, 70, 7);
   const DetectedImage all = detector.detect(image, 0, 1000);
   ASSERT_GT(all.detections.size(), 10u);
   for (size_t i = 0; i < all.detections.size(); ++i) {
@@ -252,7 +252,7 @@ TEST_F(DetectorTest, WithoutProposalsNothingIsFound) {
       std::fill(weight.values.begin(), weight.values.end(), -1000.0f);
     }
   });
-  Detector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
+  ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   const DetectedImage found = detector.detect(noise_image(64, 64, 9), 0, 100);
   EXPECT_EQ(found.proposals, 0);
   EXPECT_TRUE(found.detections.empty());
@@ -267,7 +267,7 @@ TEST_F(DetectorTest, ThreadsAndEarlierImagesDoNotMatter) {
   const DetectorOutputs right =
       detector_on(file, kernels::chosen_table(), kFloat, 1).run(planes_view(planes, 1, size));
   for (const int threads : {1, 2, 5}) {
-    Detector detector = detector_on(file, kernels::chosen_table(), kFloat, threads);
+    ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, threads);
     for (const Size other : {Size{128, 64}, Size{64, 64}}) {
       detector.run(planes_view(test::random_planes(1, other, 12), 1, other));
       const DetectorOutputs found = detector.run(planes_view(planes, 1, size));
@@ -336,7 +336,7 @@ TEST_F(DetectorTest, WhatIsNoDetectorOrGivesNoNumbersIsSaid) {
     }
     for (float& value : weight.values) value = std::clamp(value, -3e38f, 3e38f);
   });
-  Detector detector = make(endless);
+  ObjectDetector detector = make(endless);
   EXPECT_EQ(test::error_of([&] { detector.detect(noise_image(64, 64, 1)); }),
             "the network's output is not finite");
   EXPECT_NE(

@@ -46,7 +46,7 @@ namespace {
 std::pair<int64_t, int64_t> counted_runs(const ModelSpec& spec, kernels::DataType type) {
   const Size size{64, 80};
   const std::vector<float> planes = sact::test::random_planes(2, size, 1);
-  Session session(test::random_plan(spec, 2, type), 2);
+  CpuSession session(test::random_plan(spec, 2, type), 2);
   session.run(planes, 2, size);
   const auto count = [&] {
     const int64_t before = allocations;

@@ -71,7 +71,8 @@ TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
         train::detect(train::load_detector(file), image, options);
     for (const kernels::Table* table : kernels::available_tables()) {
       SCOPED_TRACE(table->name);
-      Detector detector = engine::test::detector_on(file, *table, kernels::DataType::kFloat32, 2);
+      ObjectDetector detector =
+          engine::test::detector_on(file, *table, kernels::DataType::kFloat32, 2);
       const DetectorOutputs found = detector.run(planes_view(planes, 1, size));
       bool same_units = true;
       for (size_t block = 0; block < found.extractor.blocks.size(); ++block) {

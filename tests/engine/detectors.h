@@ -14,8 +14,8 @@ inline std::unique_ptr<CpuDetectorSession> detector_session(const ModelFile& fil
       std::make_shared<DetectorPlan>(source.spec, source.weights, table, type), threads);
 }
 
-inline detect::Detector detector_on(const ModelFile& file, const kernels::Table& table,
-                                    kernels::DataType type, int threads) {
+inline detect::ObjectDetector detector_on(const ModelFile& file, const kernels::Table& table,
+                                          kernels::DataType type, int threads) {
   return {file.spec(), detector_session(file, table, type, threads)};
 }
 

@@ -166,7 +166,7 @@ TEST_P(FeaturesOf, AnExtractorGivesWhatTheBlocksOfAWholeNetworkCompute) {
   const std::vector<float> planes = random_planes(2, size, 2);
   for (const kernels::Table* table : kernels::available_tables()) {
     SCOPED_TRACE(table->name);
-    Session session(plan_of(extractor, weights, kernels::DataType::kFloat32, *table), 2);
+    CpuSession session(plan_of(extractor, weights, kernels::DataType::kFloat32, *table), 2);
     for (int repeat = 0; repeat < 2; ++repeat) {
       const auto results = session.run(planes, 2, size);
       for (int i = 0; i < 2; ++i) {
@@ -189,7 +189,7 @@ TEST_P(FeaturesOf, ABoxNetworkGivesWhatTheSlowFormGives) {
   const std::vector<float> rows = random_rows(count, cells, channels, 4);
   for (const kernels::Table* table : kernels::available_tables()) {
     SCOPED_TRACE(table->name);
-    Session session(plan_of(boxes, weights, kernels::DataType::kFloat32, *table), 2);
+    CpuSession session(plan_of(boxes, weights, kernels::DataType::kFloat32, *table), 2);
     const auto results = session.run(pixels_view(rows, count, cells, channels));
     ASSERT_EQ(results.size(), size_t(count));
     for (int i = 0; i < count; ++i) {
@@ -219,9 +219,9 @@ TEST_P(FeaturesOf, BFloat16IsNearTheSlowForm) {
   for (const kernels::Table* table : kernels::available_tables()) {
     SCOPED_TRACE(table->name);
     const auto type = kernels::DataType::kBFloat16;
-    Session session(plan_of(extractor, weights, type, *table), 2);
+    CpuSession session(plan_of(extractor, weights, type, *table), 2);
     session.run(planes, 1, size);
-    const auto of_box = Session(plan_of(boxes, own, type, *table), 2)
+    const auto of_box = CpuSession(plan_of(boxes, own, type, *table), 2)
                             .run(pixels_view(rows, 1, cells, boxes.stem_channels()));
     for (const double error : {relative_error(values_of(session.features()), features.values),
                                relative_error(of_box[0].logits, logits)}) {
@@ -242,7 +242,7 @@ TEST_P(FeaturesOf, ManyBoxesInOneBatchGetWhatEachGetsAlone) {
   const size_t values = rows.size() / count;
   for (const kernels::DataType type : kTypes) {
     SCOPED_TRACE(kernels::name_of(type));
-    Session session(plan_of(boxes, weights, type), 2);
+    CpuSession session(plan_of(boxes, weights, type), 2);
     const auto together = session.run(pixels_view(rows, count, cells, channels));
     ASSERT_EQ(together.size(), size_t(count));
     int64_t positions = 0, different = 0;
@@ -274,7 +274,7 @@ TEST(Features, PermutingBoxesPermutesWhatIsSaidOfThem) {
   for (int i = count - 1; i >= 0; --i) {
     backwards.insert(backwards.end(), rows.begin() + i * values, rows.begin() + (i + 1) * values);
   }
-  Session session(plan, 2);
+  CpuSession session(plan, 2);
   const int channels = plan->spec.stem_channels();
   const auto results = session.run(pixels_view(rows, count, cells, channels));
   const auto reversed = session.run(pixels_view(backwards, count, cells, channels));
@@ -295,12 +295,12 @@ TEST(Features, SessionsThatShareThreadsGiveWhatTheyGiveAlone) {
   const std::vector<float> planes = random_planes(1, size, 11);
   const std::vector<float> rows = random_rows(4, cells, boxes->spec.stem_channels(), 12);
   const auto team = std::make_shared<ThreadTeam>(2);
-  Session first(plan, team), second(boxes, team);
+  CpuSession first(plan, team), second(boxes, team);
   const InputView crops = pixels_view(rows, 4, cells, boxes->spec.stem_channels());
-  Session alone(plan, 2);
+  CpuSession alone(plan, 2);
   alone.run(planes, 1, size);
   const auto features = values_of(alone.features());
-  const auto logits = Session(boxes, 2).run(crops)[3].logits;
+  const auto logits = CpuSession(boxes, 2).run(crops)[3].logits;
   for (int repeat = 0; repeat < 3; ++repeat) {
     first.run(planes, 1, size);
     EXPECT_EQ(second.run(crops)[3].logits, logits);
@@ -311,7 +311,7 @@ TEST(Features, SessionsThatShareThreadsGiveWhatTheyGiveAlone) {
 TEST(Features, TheProfileHasTheLayersThatThereAre) {
   const ModelSpec detector = detector_of(kKinds[0]);
   const WeightMap weights = random_weight_map(detector, 13);
-  Session session(plan_of(box_spec(detector), box_weights(detector, weights)), 1);
+  CpuSession session(plan_of(box_spec(detector), box_weights(detector, weights)), 1);
   session.set_profiling(true);
   const Size cells{7, 7};
   const int channels = session.plan().spec.stem_channels();

@@ -54,7 +54,7 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
                               ->run(planes, kind.images, size);
     for (const kernels::Table* table : kernels::available_tables()) {
       SCOPED_TRACE(table->name);
-      Session session(std::make_shared<Plan>(file, *table), 2);
+      CpuSession session(std::make_shared<Plan>(file, *table), 2);
       for (int repeat = 0; repeat < 4; ++repeat) {  // later runs find used memory
         const auto found = session.run(planes, kind.images, size);
         ASSERT_EQ(found.size(), expected.size());

@@ -117,8 +117,8 @@ TEST(SessionReuse, MemoryOfEarlierRunsDoesNotShow) {
       const auto plan = plan_of(spec, *kernels::available_tables().back(), type);
       for (int threads : {1, 2}) {
         SCOPED_TRACE(fmt::format("kind {}, {} threads", &kind - kKinds, threads));
-        const auto right = Session(plan, threads).run(planes, 2, size);
-        Session session(plan, threads);
+        const auto right = CpuSession(plan, threads).run(planes, 2, size);
+        CpuSession session(plan, threads);
         // What all units leave everywhere would drown any result that it got into.
         for (const auto& [before, images] : {std::pair(larger, 3), std::pair(size, 2)}) {
           if (spec.adaptive()) {
@@ -136,7 +136,7 @@ TEST(SessionReuse, MemoryOfEarlierRunsDoesNotShow) {
 TEST(SessionReuse, MoreSizesThanAreKeptCanTakeTurns) {
   const auto plan =
       plan_of(spec_of(kKinds[2]), *kernels::available_tables().back(), kernels::DataType::kFloat32);
-  Session session(plan, 2);
+  CpuSession session(plan, 2);
   std::vector<std::vector<ImageResult>> right;
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 11; ++i) {
@@ -161,7 +161,7 @@ TEST(SessionReuse, TheNumberOfThreadsDoesNotMatter) {
     std::vector<ImageResult> right;
     for (int threads : {1, 2, 3, 4, 7}) {
       SCOPED_TRACE(fmt::format("kind {}, {} threads", &kind - kKinds, threads));
-      Session session(plan, threads);
+      CpuSession session(plan, threads);
       if (spec.adaptive()) session.prescribe_units(units_of(spec, 3, size, /*all=*/false));
       const auto found = session.run(planes, 3, size);
       if (threads == 1) right = found;

@@ -57,7 +57,7 @@ TEST_P(SessionOf, EightUsersOfOnePlanGetWhatOneGets) {
   constexpr int kUsers = 8, kRuns = 5;
   std::vector<std::vector<float>> inputs;
   std::vector<std::vector<ImageResult>> right(kUsers);
-  Session alone(plan, 2);
+  CpuSession alone(plan, 2);
   for (int user = 0; user < kUsers; ++user) {
     inputs.push_back(random_planes(2, size, uint64_t(10 + user)));
     right[size_t(user)] = alone.run(inputs.back(), 2, size);
@@ -66,7 +66,7 @@ TEST_P(SessionOf, EightUsersOfOnePlanGetWhatOneGets) {
   std::vector<std::thread> users;
   for (size_t user = 0; user < kUsers; ++user) {
     users.emplace_back([&, user] {
-      Session session(plan, 2);
+      CpuSession session(plan, 2);
       for (int run = 0; run < kRuns; ++run) found[user] = session.run(inputs[user], 2, size);
     });
   }
@@ -80,7 +80,7 @@ TEST_P(SessionOf, ABatchInGroupsGivesEachImageWhatItGetsAlone) {
   const Size size{192, 192};  // 2.3 MiB of stream an image: not all five go together
   const auto plan = random_plan(spec, 2);
   const std::vector<float> planes = random_planes(5, size, 3);
-  Session session(plan, 2);
+  CpuSession session(plan, 2);
   const auto together = session.run(planes, 5, size);
   ASSERT_EQ(together.size(), 5u);
   const size_t values = planes.size() / 5;
@@ -108,21 +108,21 @@ TEST_P(SessionOf, ChangingSizesAndBatchesGiveWhatFreshSessionsGive) {
   const std::pair<int, Size> runs[] = {{1, {64, 64}}, {3, {40, 96}}, {1, {128, 33}}, {2, {64, 64}},
                                        {1, {96, 96}}, {4, {32, 32}}, {1, {48, 64}},  {2, {80, 32}},
                                        {1, {33, 33}}, {5, {64, 48}}, {1, {64, 64}},  {3, {40, 96}}};
-  Session session(plan, 2);
+  CpuSession session(plan, 2);
   uint64_t seed = 0;
   for (const auto& [count, size] : runs) {
     SCOPED_TRACE(testing::Message() << count << " of " << size.height << "x" << size.width);
     const std::vector<float> planes = random_planes(count, size, ++seed);
-    expect_same(session.run(planes, count, size), Session(plan, 2).run(planes, count, size));
+    expect_same(session.run(planes, count, size), CpuSession(plan, 2).run(planes, count, size));
   }
 }
 
-TEST(Session, PrescribedUnitsAreGivenAndCutBlocksShort) {
+TEST(CpuSession, PrescribedUnitsAreGivenAndCutBlocksShort) {
   const ModelSpec spec = tiny_spec(Halting::kSact, {3, 4});
   const test::WeightMap weights = test::random_weight_map(spec, 5);
   const Size size{64, 96};
   const std::vector<float> planes = random_planes(2, size, 6);
-  Session session(plan_of(spec, weights), 2);
+  CpuSession session(plan_of(spec, weights), 2);
   const auto free = session.run(planes, 2, size);
 
   std::vector<std::vector<int32_t>> units(2);
@@ -155,7 +155,7 @@ TEST(Session, PrescribedUnitsAreGivenAndCutBlocksShort) {
   }
   session.prescribe_units(units);
   const auto shortened = session.run(planes, 2, size);
-  const auto plain = Session(plan_of(cut, weights), 2).run(planes, 2, size);
+  const auto plain = CpuSession(plan_of(cut, weights), 2).run(planes, 2, size);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_LT(relative_error(shortened[i].logits, plain[i].logits), 1e-4);
   }
@@ -164,7 +164,7 @@ TEST(Session, PrescribedUnitsAreGivenAndCutBlocksShort) {
   expect_same(session.run(planes, 2, size), free);
 }
 
-TEST(Session, PrescribedUnitsAreTheBatchsAlsoWhereItRunsInGroups) {
+TEST(CpuSession, PrescribedUnitsAreTheBatchsAlsoWhereItRunsInGroups) {
   ModelSpec spec = tiny_spec(Halting::kSact, {3});
   spec.stem = Stem::kSmall;
   const Size size{192, 192};
@@ -173,7 +173,7 @@ TEST(Session, PrescribedUnitsAreTheBatchsAlsoWhereItRunsInGroups) {
   for (int image = 0; image < 5; ++image) {
     units.insert(units.end(), size_t(positions), 1 + image % 3);
   }
-  Session session(random_plan(spec, 8), 2);
+  CpuSession session(random_plan(spec, 8), 2);
   session.prescribe_units({units});
   const auto results = session.run(random_planes(5, size, 9), 5, size);
   for (size_t i = 0; i < 5; ++i) {
@@ -181,7 +181,7 @@ TEST(Session, PrescribedUnitsAreTheBatchsAlsoWhereItRunsInGroups) {
   }
 }
 
-TEST(Session, BFloat16IsNearFloat32WithEveryInstructionSet) {
+TEST(CpuSession, BFloat16IsNearFloat32WithEveryInstructionSet) {
   ModelSpec spec = tiny_spec(Halting::kSact, {2, 3, 2});
   spec.width = 16;
   const test::WeightMap weights = test::random_weight_map(spec, 10);
@@ -200,7 +200,7 @@ TEST(Session, BFloat16IsNearFloat32WithEveryInstructionSet) {
     SCOPED_TRACE(table->name);
     std::vector<std::vector<ImageResult>> results;
     for (const auto type : {kernels::DataType::kFloat32, kernels::DataType::kBFloat16}) {
-      Session session(plan_of(spec, weights, type, *table), 2);
+      CpuSession session(plan_of(spec, weights, type, *table), 2);
       session.prescribe_units(units);
       results.push_back(session.run(planes, 2, size));
     }
@@ -212,13 +212,13 @@ TEST(Session, BFloat16IsNearFloat32WithEveryInstructionSet) {
   }
 }
 
-TEST(Session, TheProfileNamesEveryLayerWithItsRows) {
+TEST(CpuSession, TheProfileNamesEveryLayerWithItsRows) {
   const ModelSpec spec = tiny_spec(Halting::kSact, {2, 3});
   const auto plan = random_plan(spec, 13);
   const Size size{64, 64};
   const int first = int(spec.block_size(0, size).positions());
   const int second = int(spec.block_size(1, size).positions());
-  Session session(plan, 2);
+  CpuSession session(plan, 2);
   session.set_profiling(true);
   // The upper half of block 2 goes on after its first unit; all of block 1 halts there.
   std::vector<int32_t> units(size_t(second), 1);
@@ -272,7 +272,7 @@ TEST(SessionMemory, IsEstimatedBeforeItIsTaken) {
     ModelSpec spec = tiny_spec(halting, {1, 1});
     spec.width = 32;
     const auto plan = random_plan(spec, 1);
-    Session session(plan, 2);
+    CpuSession session(plan, 2);
     const Size size{700, 900};
     const int64_t needed = session.bytes_needed(3, size), before = process_bytes("VmSize:");
     const auto planes = random_planes(3, size, 1);
@@ -288,7 +288,7 @@ TEST(SessionMemory, IsEstimatedBeforeItIsTaken) {
 
 TEST(SessionMemory, GrowsWithThreadsAndImages) {
   const auto plan = random_plan(tiny_spec(Halting::kSact), 1);
-  const Session one(plan, 1), four(plan, 4);
+  const CpuSession one(plan, 1), four(plan, 4);
   const Size size{320, 320};
   EXPECT_GT(four.bytes_needed(1, size), one.bytes_needed(1, size));
   EXPECT_GT(one.bytes_needed(64, size), 64 * 3 * 320 * 320 * 4);
@@ -296,7 +296,7 @@ TEST(SessionMemory, GrowsWithThreadsAndImages) {
 
 TEST(SessionMemory, ThatIsNotThereIsRefused) {
   const auto plan = random_plan(tiny_spec(Halting::kNone), 1);
-  const Session session(plan, 1);
+  const CpuSession session(plan, 1);
   const std::string message = sact::test::error_of([&] {
     session.expect_memory(1 << 20, {4000, 5000});
   });

@@ -56,7 +56,7 @@ class Evaluate : public ::testing::Test {
 
   void write(const std::string& name, int value, int width = 60, int height = 40) {
     std::filesystem::create_directories((directory_ / name).parent_path());
-    io::Image image(width, height);
+    io::RgbImage image(width, height);
     for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(value + int(i % 7));
     io::write_image(directory_ / name, image);
   }
@@ -108,7 +108,7 @@ TEST_F(Evaluate, TheNetworkSeesTheCentralCropOfWhatTheLoaderStores) {
   evaluate_now();
   std::vector<float> expected;
   for (const char* name : {"val/a/0.png", "val/b/0.png"}) {
-    const io::Image image = io::read_image(directory_ / name);
+    const io::RgbImage image = io::read_image(directory_ / name);
     append_network_pixels(image, {io::central_crop(image, 0.875), {32, 48}}, spec_.input, expected);
   }
   EXPECT_EQ(session_.inputs, expected);

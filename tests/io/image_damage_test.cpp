@@ -25,7 +25,7 @@ void check_message(const std::string& message, const std::string& name) {
 }
 
 /// Nothing when the bytes are refused, as they should be, in one line with the name.
-std::optional<Image> image_unless_refused(std::span<const std::byte> bytes) {
+std::optional<RgbImage> image_unless_refused(std::span<const std::byte> bytes) {
   try {
     return decode_image(bytes, "broken.img", kSmall);
   } catch (const Error& error) {
@@ -94,7 +94,7 @@ Bytes jpeg_with_repeated_scan(int times) {
 
 TEST(DamagedImage, EveryTruncationIsRefusedOrLosesNothing) {
   for (const ImageSample& sample : images_of_every_kind()) {
-    const Image whole = decode_image(sample.bytes, sample.what);
+    const RgbImage whole = decode_image(sample.bytes, sample.what);
     for (size_t size = 0; size < sample.bytes.size(); ++size) {
       const auto image = image_unless_refused(std::span(sample.bytes).first(size));
       if (!image) continue;
@@ -166,7 +166,7 @@ TEST(DamagedImage, WhatIsNoReadableFileIsRefused) {
     check_message(error_of([&] { read_image(directory / name); }), name);
   }
   if (::geteuid() == 0) return;  // root may read every file
-  write_image(directory / "locked.png", Image(1, 1));
+  write_image(directory / "locked.png", RgbImage(1, 1));
   fs::permissions(directory / "locked.png", fs::perms::none);
   check_message(error_of([&] { read_image(directory / "locked.png"); }), "locked.png");
 }
@@ -196,7 +196,7 @@ TEST(DamagedPng, HandmadeCasesAreRefused) {
 }
 
 TEST(DamagedPng, BadTextsAndProfilesDoNotCostThePicture) {
-  const Image image = noise_image(6, 5, 7);
+  const RgbImage image = noise_image(6, 5, 7);
   const Bytes png = encode_png(image);
   for (const char* type : {"zTXt", "iCCP", "iTXt", "tEXt", "sPLT", "zzZz"}) {
     const Bytes junk = joined({bytes_of({"n\0\0", 3}), Bytes(100'000, std::byte{0x78})});
@@ -213,7 +213,7 @@ TEST(DamagedJpeg, HandmadeCasesAreRefused) {
   refusal_of(with_frame_size(jpeg, 16, 0));
   expect_refusal(with_frame_size(jpeg, 65500, 65500), "65500 x 65500 pixels");
   expect_refusal(with_frame_size(jpeg, 65535, 65535), "65500");
-  expect_refusal(with_frame_size(make_jpeg(Image(16, 16)), 500, 500), "too few");
+  expect_refusal(with_frame_size(make_jpeg(RgbImage(16, 16)), 500, 500), "too few");
   expect_refusal(with_frame_size(jpeg, 16, 32), "premature end");
   refusal_of(without_segments(jpeg, std::byte{0xdb}));
   refusal_of(without_segments(jpeg, std::byte{0xc0}));
@@ -227,7 +227,7 @@ TEST(DamagedJpeg, HandmadeCasesAreRefused) {
 }
 
 TEST(DamagedJpeg, MissingTablesAreTheStandardOnesOrAnError) {
-  const Image image = noise_image(16, 16, 8);
+  const RgbImage image = noise_image(16, 16, 8);
   const std::byte tables{0xc4};
   const Bytes standard = make_jpeg(image);
   const auto read = image_unless_refused(without_segments(standard, tables));
@@ -254,16 +254,16 @@ TEST(DamagedJpeg, ScansWithoutEndAreRefused) {
 }
 
 TEST(DamagedExif, IsIgnoredAndThePictureRead) {
-  const Image image = gradient_image(16, 8);
+  const RgbImage image = gradient_image(16, 8);
   const Bytes jpeg = make_jpeg(image);
-  const Image upright = decode_image(jpeg, "upright");
+  const RgbImage upright = decode_image(jpeg, "upright");
   constexpr uint64_t kSeed = 11;
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
   const Bytes tiff = exif_tiff(3, false);
   for (size_t size = 0; size < tiff.size(); ++size) {
     const Bytes cut(tiff.begin(), tiff.begin() + ptrdiff_t(size));
-    const Image read = decode_image(jpeg_with_exif(jpeg, cut), "cut EXIF");
+    const RgbImage read = decode_image(jpeg_with_exif(jpeg, cut), "cut EXIF");
     // The value ends at byte 32; up to there nothing may be made of the entry.
     if (size < 32) {
       EXPECT_EQ(read.rgb, upright.rgb) << "EXIF cut to " << size << " bytes";

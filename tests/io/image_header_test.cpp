@@ -32,7 +32,7 @@ class ImageHeaders : public ::testing::Test {
 
 TEST_F(ImageHeaders, SizesAreThoseOfTheDecodedImage) {
   for (const ImageSample& sample : images_of_every_kind()) {
-    const Image image = decode_image(sample.bytes, sample.what);
+    const RgbImage image = decode_image(sample.bytes, sample.what);
     const ImageHeader header = header_of(sample.bytes);
     EXPECT_EQ(header.width, image.width) << sample.what;
     EXPECT_EQ(header.height, image.height) << sample.what;

@@ -19,7 +19,7 @@ namespace {
 using namespace sact::test;
 namespace fs = std::filesystem;
 
-int largest_difference(const Image& a, const Image& b) {
+int largest_difference(const RgbImage& a, const RgbImage& b) {
   if (a.width != b.width || a.height != b.height) return 256;
   int largest = 0;
   for (size_t i = 0; i < a.rgb.size(); ++i) {
@@ -28,13 +28,13 @@ int largest_difference(const Image& a, const Image& b) {
   return largest;
 }
 
-Image decoded(const Bytes& bytes, const ReadOptions& options = {}) {
+RgbImage decoded(const Bytes& bytes, const ReadOptions& options = {}) {
   return decode_image(bytes, "sample", options);
 }
 
 /// Two columns and three rows of squares, A B / C D / E F, each letter its own colour.
-Image letter_image(int square) {
-  Image image(2 * square, 3 * square);
+RgbImage letter_image(int square) {
+  RgbImage image(2 * square, 3 * square);
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
       const int letter = 2 * (y / square) + x / square;
@@ -45,7 +45,7 @@ Image letter_image(int square) {
 }
 
 /// The letters of such an image as one reads them, rows divided by '/'.
-std::string letters_of(const Image& image, int square) {
+std::string letters_of(const RgbImage& image, int square) {
   std::string text;
   for (int y = square / 2; y < image.height; y += square) {
     if (!text.empty()) text += '/';
@@ -60,8 +60,8 @@ constexpr const char* kShownLetters[] = {"",        "AB/CD/EF", "BA/DC/FE", "FE/
                                          "ACE/BDF", "ECA/FDB",  "FDB/ECA",  "BDF/ACE"};
 
 TEST(Png, RoundTripIsExact) {
-  const Image image = noise_image(37, 23, 1);
-  const Image back = decoded(encode_png(image));
+  const RgbImage image = noise_image(37, 23, 1);
+  const RgbImage back = decoded(encode_png(image));
   EXPECT_EQ(back.width, 37);
   EXPECT_EQ(back.height, 23);
   EXPECT_EQ(back.rgb, image.rgb);
@@ -72,7 +72,7 @@ TEST(Png, PicturesOfEverySizeAndKindComeBackThroughLibpng) {
   for (const int width : {1, 2, 3, 5, 16, 33, 257, 1021}) {
     for (const int height : {1, 2, 7, 64, 301}) {
       const int levels = 1 + int(random.below(256)), period = 1 + int(random.below(9));
-      Image image(width, height);
+      RgbImage image(width, height);
       for (int y = 0; y < height; ++y) {
         for (int x = 0; x < width; ++x) {  // noise, flat, blocks and slopes side by side
           uint8_t* pixel = image.pixel(x, y);
@@ -84,7 +84,7 @@ TEST(Png, PicturesOfEverySizeAndKindComeBackThroughLibpng) {
           }
         }
       }
-      const Image back = decoded(encode_png(image));
+      const RgbImage back = decoded(encode_png(image));
       EXPECT_EQ(back.width, width);
       EXPECT_EQ(back.height, height);
       EXPECT_EQ(back.rgb, image.rgb) << width << " x " << height;
@@ -93,9 +93,9 @@ TEST(Png, PicturesOfEverySizeAndKindComeBackThroughLibpng) {
 }
 
 TEST(Png, PicturesMuchLargerThanTheFirstGuessOfTheirFileComeBack) {
-  const Image noise = noise_image(1500, 900, 5);  // cannot be compressed at all
+  const RgbImage noise = noise_image(1500, 900, 5);  // cannot be compressed at all
   EXPECT_EQ(decoded(encode_png(noise)).rgb, noise.rgb);
-  const Image flat(4000, 3000);
+  const RgbImage flat(4000, 3000);
   const Bytes png = encode_png(flat);
   EXPECT_LT(png.size(), 200'000u);
   EXPECT_EQ(decoded(png).rgb, flat.rgb);
@@ -103,7 +103,7 @@ TEST(Png, PicturesMuchLargerThanTheFirstGuessOfTheirFileComeBack) {
 
 TEST(Png, SixteenBitIsScaledNotTruncated) {
   const Samples row = {0x00, 0x80, 0x00, 0x81, 0xfe, 0x00, 0xff, 0xff, 0x00, 0x00, 0x80, 0x00};
-  const Image image =
+  const RgbImage image =
       decoded(make_png({.width = 2, .height = 1, .bit_depth = 16, .color_type = 2}, row));
   EXPECT_EQ(image.rgb, (Samples{0, 1, 253, 255, 0, 128}));
 }
@@ -161,7 +161,7 @@ TEST(Png, InterlacedIsTheSamePicture) {
     for (uint8_t& value : rows) value = uint8_t(random.below(256));
     PngKind kind{.width = 19, .height = 11, .bit_depth = 16};
     kind.color_type = channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB;
-    const Image plain = decoded(make_png(kind, rows));
+    const RgbImage plain = decoded(make_png(kind, rows));
     kind.interlaced = true;
     EXPECT_EQ(decoded(make_png(kind, rows)).rgb, plain.rgb) << channels << " channels";
   }
@@ -182,7 +182,7 @@ TEST(Jpeg, OrientationIsAppliedInBothByteOrders) {
   const Bytes jpeg = make_jpeg(letter_image(8));
   for (int code = 1; code <= 8; ++code) {
     for (const bool is_big_endian : {false, true}) {
-      const Image image = decoded(jpeg_with_exif(jpeg, exif_tiff(code, is_big_endian)));
+      const RgbImage image = decoded(jpeg_with_exif(jpeg, exif_tiff(code, is_big_endian)));
       EXPECT_EQ(letters_of(image, 8), kShownLetters[code]) << code << ' ' << is_big_endian;
     }
   }
@@ -192,14 +192,14 @@ TEST(Jpeg, OrientationIsAppliedInBothByteOrders) {
 }
 
 TEST(Jpeg, RoundTripIsClose) {
-  const Image image = gradient_image(61, 47);
+  const RgbImage image = gradient_image(61, 47);
   EXPECT_LE(largest_difference(decoded(encode_jpeg(image, 95)), image), 6);
   EXPECT_GT(encode_jpeg(image, 95).size(), encode_jpeg(image, 30).size());
 }
 
 TEST(Jpeg, EveryLayoutOfTheSamePictureDecodesAlike) {
-  const Image image = gradient_image(61, 47);
-  const Image baseline = decoded(make_jpeg(image));
+  const RgbImage image = gradient_image(61, 47);
+  const RgbImage baseline = decoded(make_jpeg(image));
   EXPECT_LE(largest_difference(baseline, image), 4);
   EXPECT_EQ(decoded(make_jpeg(image, {.progressive = true})).rgb, baseline.rgb);
   EXPECT_EQ(decoded(make_jpeg(image, {.restart_interval = 3})).rgb, baseline.rgb);
@@ -211,7 +211,7 @@ TEST(Jpeg, EveryLayoutOfTheSamePictureDecodesAlike) {
 TEST(Jpeg, GreyBecomesRgb) {
   const JpegKind kind{
       .width = 8, .height = 8, .samples_are = JCS_GRAYSCALE, .stored_as = JCS_GRAYSCALE};
-  const Image image = decoded(make_jpeg(kind, Samples(64, 77)));
+  const RgbImage image = decoded(make_jpeg(kind, Samples(64, 77)));
   EXPECT_EQ(image.rgb, Samples(64 * 3, 77));
 }
 
@@ -219,14 +219,14 @@ TEST(Jpeg, InksAreInvertedOnlyWithTheAdobeMarker) {
   Samples inks;
   for (int i = 0; i < 64; ++i) inks.insert(inks.end(), {200, 100, 50, 30});
   JpegKind kind{.width = 8, .height = 8, .samples_are = JCS_CMYK, .stored_as = JCS_CMYK};
-  const Image plain = decoded(make_jpeg(kind, inks));  // 255 is all ink
+  const RgbImage plain = decoded(make_jpeg(kind, inks));  // 255 is all ink
   EXPECT_NEAR(plain.rgb[0], 55 * 225 / 255.0, 2);
   EXPECT_NEAR(plain.rgb[1], 155 * 225 / 255.0, 2);
   EXPECT_NEAR(plain.rgb[2], 205 * 225 / 255.0, 2);
   kind.adobe_marker = true;
   for (const J_COLOR_SPACE stored : {JCS_CMYK, JCS_YCCK}) {
     kind.stored_as = stored;
-    const Image inverted = decoded(make_jpeg(kind, inks));  // 255 is no ink
+    const RgbImage inverted = decoded(make_jpeg(kind, inks));  // 255 is no ink
     EXPECT_NEAR(inverted.rgb[0], 200 * 30 / 255.0, 2) << "stored as " << stored;
     EXPECT_NEAR(inverted.rgb[1], 100 * 30 / 255.0, 2) << "stored as " << stored;
     EXPECT_NEAR(inverted.rgb[2], 50 * 30 / 255.0, 2) << "stored as " << stored;
@@ -237,25 +237,25 @@ TEST(Jpeg, ReducedScaleKeepsTheShorterSide) {
   struct Case {
     int min_side, width, height;
   };
-  const Image image = gradient_image(100, 70);
+  const RgbImage image = gradient_image(100, 70);
   const Bytes jpeg = make_jpeg(image);
   for (const Case& c : {Case{0, 100, 70}, Case{-1, 100, 70}, Case{71, 100, 70}, Case{36, 100, 70},
                         Case{35, 50, 35}, Case{18, 25, 18}, Case{9, 13, 9}, Case{1, 13, 9}}) {
-    const Image small = decoded(jpeg, {.min_side = c.min_side});
+    const RgbImage small = decoded(jpeg, {.min_side = c.min_side});
     EXPECT_EQ(small.width, c.width) << "min_side " << c.min_side;
     EXPECT_EQ(small.height, c.height) << "min_side " << c.min_side;
   }
-  const Image turned = decoded(jpeg_with_exif(jpeg, exif_tiff(6, true)), {.min_side = 35});
+  const RgbImage turned = decoded(jpeg_with_exif(jpeg, exif_tiff(6, true)), {.min_side = 35});
   EXPECT_EQ(turned.width, 35);
   EXPECT_EQ(turned.height, 50);
-  const Image half = decoded(jpeg, {.min_side = 35});
+  const RgbImage half = decoded(jpeg, {.min_side = 35});
   for (int c = 0; c < 3; ++c) EXPECT_NEAR(half.pixel(25, 17)[c], image.pixel(50, 34)[c], 6);
 }
 
 TEST(Jpeg, HarmlessOdditiesOfRealPhotographsAreReadThrough) {
-  const Image image = gradient_image(24, 16);
+  const RgbImage image = gradient_image(24, 16);
   const Bytes jpeg = make_jpeg(image);
-  const Image expected = decoded(jpeg);
+  const RgbImage expected = decoded(jpeg);
   EXPECT_EQ(decoded(inserted(jpeg, jpeg.size() - 2, Bytes(5))).rgb, expected.rgb) << "extraneous";
   EXPECT_EQ(decoded(inserted(jpeg, jpeg.size(), bytes_of("appended"))).rgb, expected.rgb);
 
@@ -268,7 +268,7 @@ TEST(Jpeg, HarmlessOdditiesOfRealPhotographsAreReadThrough) {
   EXPECT_EQ(decoded(strange_transform).rgb, expected.rgb);
 }
 
-TEST(Image, HugeHeadersAreRefusedBeforeMemoryIsTaken) {
+TEST(RgbImage, HugeHeadersAreRefusedBeforeMemoryIsTaken) {
   const Bytes png = joined({png_header(60000, 60000), png_chunk("IDAT", Bytes(20))});
   EXPECT_NE(error_of([&] { decoded(png); }).find("60000 x 60000"), std::string::npos);
 
@@ -279,8 +279,8 @@ TEST(Image, HugeHeadersAreRefusedBeforeMemoryIsTaken) {
   EXPECT_NE(error_of([&] { decoded(jpeg); }).find("60000 x 60000"), std::string::npos);
 }
 
-TEST(Image, ThePixelLimitItselfIsAllowed) {
-  const Image image = gradient_image(10, 9);
+TEST(RgbImage, ThePixelLimitItselfIsAllowed) {
+  const RgbImage image = gradient_image(10, 9);
   for (const Bytes& bytes : {encode_png(image), encode_jpeg(image)}) {
     EXPECT_EQ(decoded(bytes, {.max_pixels = 90}).width, 10);
     const std::string message = error_of([&] { decoded(bytes, {.max_pixels = 89}); });
@@ -288,17 +288,17 @@ TEST(Image, ThePixelLimitItselfIsAllowed) {
   }
 }
 
-TEST(Image, FilesGoByTheirContentAndNotByTheirName) {
+TEST(RgbImage, FilesGoByTheirContentAndNotByTheirName) {
   const TemporaryDirectory directory;
-  const Image image = noise_image(5, 4, 2);
+  const RgbImage image = noise_image(5, 4, 2);
   const fs::path path = directory / "really-a-png.jpg";
   write_file_atomically(path, encode_png(image));
   EXPECT_EQ(read_image(path).rgb, image.rgb);
 }
 
-TEST(Image, IsWrittenInTheFormatOfItsExtension) {
+TEST(RgbImage, IsWrittenInTheFormatOfItsExtension) {
   const TemporaryDirectory directory;
-  const Image image = gradient_image(20, 10);
+  const RgbImage image = gradient_image(20, 10);
   write_image(directory / "a.PNG", image);
   EXPECT_EQ(read_image(directory / "a.PNG").rgb, image.rgb);
   for (const char* name : {"a.jpg", "a.Jpeg"}) {
@@ -311,13 +311,14 @@ TEST(Image, IsWrittenInTheFormatOfItsExtension) {
   EXPECT_FALSE(fs::exists(directory / "a.gif"));
 }
 
-TEST(Image, EncodersRefuseWhatTheFormatCannotHold) {
+TEST(RgbImage, EncodersRefuseWhatTheFormatCannotHold) {
   const TemporaryDirectory directory;
-  const std::string message = error_of([&] { write_image(directory / "w.jpg", Image(65501, 1)); });
+  const std::string message =
+      error_of([&] { write_image(directory / "w.jpg", RgbImage(65501, 1)); });
   EXPECT_NE(message.find("w.jpg"), std::string::npos) << message;
   EXPECT_NE(message.find("PNG"), std::string::npos) << message;
-  EXPECT_NE(error_of([] { encode_jpeg(Image(1, 1), 0); }).find("1 to 100"), std::string::npos);
-  EXPECT_NE(error_of([] { encode_jpeg(Image(1, 1), 101); }).find("1 to 100"), std::string::npos);
+  EXPECT_NE(error_of([] { encode_jpeg(RgbImage(1, 1), 0); }).find("1 to 100"), std::string::npos);
+  EXPECT_NE(error_of([] { encode_jpeg(RgbImage(1, 1), 101); }).find("1 to 100"), std::string::npos);
 }
 
 TEST(ListImages, IsRecursiveSortedAndEnds) {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace sact::test;
 
-Image decoded(const Bytes& bytes, const ReadOptions& options = {}) {
+RgbImage decoded(const Bytes& bytes, const ReadOptions& options = {}) {
   return decode_image(bytes, "sample", options);
 }
 
@@ -30,9 +30,9 @@ void expect_refusal(const Bytes& bytes, const std::string& part, const ReadOptio
 }
 
 TEST(Webp, LosslessIsExactAndLossyIsClose) {
-  const Image image = noise_image(19, 13, 1);
+  const RgbImage image = noise_image(19, 13, 1);
   EXPECT_EQ(decoded(make_webp(19, 13, opaque_rgba(image))).rgb, image.rgb);
-  const Image smooth = gradient_image(40, 30), back = decoded(lossy_webp(smooth));
+  const RgbImage smooth = gradient_image(40, 30), back = decoded(lossy_webp(smooth));
   ASSERT_EQ(back.rgb.size(), smooth.rgb.size());
   for (size_t i = 0; i < back.rgb.size(); ++i) EXPECT_NEAR(back.rgb[i], smooth.rgb[i], 16);
 }
@@ -45,9 +45,9 @@ TEST(Webp, AlphaLiesOverWhite) {
 }
 
 TEST(Webp, OrientationIsApplied) {
-  const Image image = noise_image(5, 3, 2);
+  const RgbImage image = noise_image(5, 3, 2);
   const Bytes webp = make_webp(5, 3, opaque_rgba(image));
-  const Image turned = decoded(webp_with_exif(webp, 5, 3, exif_tiff(6, true)));
+  const RgbImage turned = decoded(webp_with_exif(webp, 5, 3, exif_tiff(6, true)));
   ASSERT_EQ(turned.width, 3);
   ASSERT_EQ(turned.height, 5);
   // Code 6: the stored left bottom corner is the left top one.
@@ -57,8 +57,8 @@ TEST(Webp, OrientationIsApplied) {
 }
 
 TEST(Webp, OfAnAnimationTheFirstFrameStandsOnItsCanvas) {
-  const Image frame = noise_image(3, 2, 2);
-  const Image image = decoded(animated_webp(8, 6, 2, 4, frame));
+  const RgbImage frame = noise_image(3, 2, 2);
+  const RgbImage image = decoded(animated_webp(8, 6, 2, 4, frame));
   ASSERT_EQ(image.width, 8);
   ASSERT_EQ(image.height, 6);
   EXPECT_EQ(image.pixel(0, 0)[0], 255);
@@ -69,7 +69,7 @@ TEST(Webp, OfAnAnimationTheFirstFrameStandsOnItsCanvas) {
 }
 
 TEST(Tiff, CompressionsTilesAndByteOrdersGiveTheSamePicture) {
-  const Image image = noise_image(19, 13, 1);
+  const RgbImage image = noise_image(19, 13, 1);
   for (const int compression :
        {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS}) {
     for (const bool big : {false, true}) {
@@ -77,19 +77,19 @@ TEST(Tiff, CompressionsTilesAndByteOrdersGiveTheSamePicture) {
       EXPECT_EQ(decoded(make_tiff(kind, image.rgb)).rgb, image.rgb) << compression << big;
     }
   }
-  const Image square = noise_image(16, 16, 1);
+  const RgbImage square = noise_image(16, 16, 1);
   EXPECT_EQ(decoded(make_tiff({.width = 16, .height = 16, .tiled = true}, square.rgb)).rgb,
             square.rgb);
 }
 
 TEST(Tiff, AllOrientationsAreApplied) {
-  const Image image = noise_image(3, 2, 4);
+  const RgbImage image = noise_image(3, 2, 4);
   // The stored place of the shown left top corner.
   const std::pair<int, int> corners[] = {{0, 0}, {2, 0}, {2, 1}, {0, 1},
                                          {0, 0}, {0, 1}, {2, 1}, {2, 0}};
   for (int code = 1; code <= 8; ++code) {
     const TiffKind kind{.width = 3, .height = 2, .orientation = code};
-    const Image shown = decoded(make_tiff(kind, image.rgb));
+    const RgbImage shown = decoded(make_tiff(kind, image.rgb));
     EXPECT_EQ(shown.width, code >= 5 ? 2 : 3) << code;
     const auto [x, y] = corners[code - 1];
     EXPECT_TRUE(std::equal(shown.pixel(0, 0), shown.pixel(0, 0) + 3, image.pixel(x, y))) << code;
@@ -112,11 +112,11 @@ TEST(Tiff, EveryKindOfPixelBecomesRgb) {
           .rgb[0],
       255);
   const Samples deep = {0x00, 0xff, 0x00, 0x80};  // little-endian 0xff00 and 0x8000
-  const Image sixteen = decoded(
+  const RgbImage sixteen = decoded(
       make_tiff({.width = 2, .height = 1, .bits = 16, .samples = 1, .photometric = grey}, deep));
   EXPECT_NEAR(sixteen.rgb[0], 254, 1);
   EXPECT_NEAR(sixteen.rgb[3], 128, 1);
-  const Image inks = decoded(
+  const RgbImage inks = decoded(
       make_tiff({.width = 1, .height = 1, .samples = 4, .photometric = PHOTOMETRIC_SEPARATED},
                 {255, 0, 0, 0}));
   EXPECT_EQ(inks.rgb, (Samples{0, 255, 255})) << "cyan takes red away";
@@ -134,7 +134,7 @@ TEST(Gif, ColoursTransparencyAndInterlacingAreRead) {
                .palette = {{1, 2, 3}, {200, 100, 50}, {9, 9, 9}, {0, 255, 0}}};
   Samples indices(36);
   for (size_t i = 0; i < indices.size(); ++i) indices[i] = uint8_t((i * 7 + i / 4) % 4);
-  const Image plain = decoded(make_gif(kind, indices));
+  const RgbImage plain = decoded(make_gif(kind, indices));
   for (size_t i = 0; i < indices.size(); ++i) {
     EXPECT_EQ(plain.rgb[3 * i], kind.palette[indices[i]].Red) << i;
     EXPECT_EQ(plain.rgb[3 * i + 2], kind.palette[indices[i]].Blue) << i;
@@ -153,7 +153,7 @@ TEST(Gif, TheFrameStandsOnItsCanvasWhichGrowsWhereItMust) {
                .frame_width = 2,
                .frame_height = 2,
                .palette = {{0, 0, 0}, {200, 100, 50}}};
-  const Image image = decoded(make_gif(kind, {1, 1, 1, 0}));
+  const RgbImage image = decoded(make_gif(kind, {1, 1, 1, 0}));
   EXPECT_EQ(image.width, 5);
   EXPECT_EQ(image.pixel(0, 0)[0], 255);
   EXPECT_EQ(image.pixel(2, 1)[0], 200);
@@ -219,7 +219,7 @@ TEST(Bmp, WhatIsNotReadIsSaidPlainly) {
 
 TEST(MoreFormats, HeadersSayWhatThePictureWillBe) {
   for (const ImageSample& sample : more_images_of_every_kind()) {
-    const Image image = decode_image(sample.bytes, sample.what);
+    const RgbImage image = decode_image(sample.bytes, sample.what);
     const ImageHeader header = decode_image_header(sample.bytes, sample.what);
     EXPECT_EQ(header.width, image.width) << sample.what;
     EXPECT_EQ(header.height, image.height) << sample.what;
@@ -237,7 +237,7 @@ TEST(MoreFormats, LimitsComeBeforeMemoryAndSayHowTheyAreRaised) {
 
 TEST(MoreFormats, EveryTruncationIsRefusedOrLosesNothing) {
   for (const ImageSample& sample : more_images_of_every_kind()) {
-    const Image whole = decode_image(sample.bytes, sample.what);
+    const RgbImage whole = decode_image(sample.bytes, sample.what);
     for (size_t size = 0; size < sample.bytes.size(); ++size) {
       try {
         const Bytes cut(sample.bytes.begin(), sample.bytes.begin() + ptrdiff_t(size));
@@ -263,7 +263,7 @@ TEST(MoreFormats, RandomBytesNeverDoWorseThanAWrongPicture) {
         bytes[size_t(random.below(int64_t(bytes.size())))] = std::byte(random.below(256));
       }
       try {
-        const Image image = decode_image(bytes, "damaged", {.max_pixels = kPixels});
+        const RgbImage image = decode_image(bytes, "damaged", {.max_pixels = kPixels});
         EXPECT_GT(image.width, 0);
         EXPECT_LE(int64_t(image.width) * image.height, kPixels);
         EXPECT_EQ(image.rgb.size(), size_t(image.width) * size_t(image.height) * 3);

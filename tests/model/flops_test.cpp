@@ -80,7 +80,7 @@ TEST(Flops, FirstConvolutionOfAStridedUnitRunsAtTheFinerResolution) {
 }
 
 /// Counts active sets and their dilation one by one, from the definition.
-BlockActivity counted(const std::vector<int32_t>& units, Size size, int unit_count) {
+BlockActivity pluralize(const std::vector<int32_t>& units, Size size, int unit_count) {
   BlockActivity activity;
   for (int l = 1; l <= unit_count; ++l) {
     std::set<std::pair<int, int>> active, dilated;
@@ -110,7 +110,7 @@ TEST(Flops, ActivityEqualsADirectCount) {
     const int unit_count = 1 + int(random.below(6));
     std::vector<int32_t> units(size_t(size.positions()));
     for (int32_t& n : units) n = 1 + int32_t(random.below(unit_count));
-    const BlockActivity expected = counted(units, size, unit_count);
+    const BlockActivity expected = pluralize(units, size, unit_count);
     const BlockActivity found = block_activity(units, size, unit_count);
     ASSERT_EQ(found.size(), expected.size());
     for (size_t l = 0; l < found.size(); ++l) {

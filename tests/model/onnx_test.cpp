@@ -85,7 +85,7 @@ void expect_equal_logits(const ModelFile& model, const OnnxModel& onnx, Size siz
   Random random(11);
   for (float& value : planes) value = float(random.normal());
 
-  engine::Session session(std::make_shared<engine::Plan>(model, kernels::scalar_table()), 1);
+  engine::CpuSession session(std::make_shared<engine::Plan>(model, kernels::scalar_table()), 1);
   const std::vector<ImageResult> expected = session.run(planes, kImages, size);
   const test::Array found = test::interpret(
       onnx, {{kImages, 3, size.height, size.width}, {planes.begin(), planes.end()}});

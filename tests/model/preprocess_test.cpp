@@ -17,7 +17,7 @@ TEST(Preprocess, NetworkInputIsNormalisedByChannel) {
   InputSpec input;
   input.mean = {0.5, 0.25, 0};
   input.std = {0.5, 0.25, 2};
-  io::Image image(1, 1);
+  io::RgbImage image(1, 1);
   image.rgb = {255, 0, 51};
   const auto planes = network_input(image, {0, 0, 1, 1}, {1, 1}, input);
   EXPECT_NEAR(planes[0], 1, 1e-6);
@@ -33,7 +33,7 @@ TEST(Preprocess, AspectIsKept) {
 
 TEST(Preprocess, PlanesAndPixelsHoldTheSameNumbers) {
   Random random(1);
-  io::Image image(37, 23);
+  io::RgbImage image(37, 23);
   for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
   const View view{{2, 1, 33, 22}, {16, 20}};
   const std::vector<float> pixels = network_pixels(image, view, {});
@@ -49,7 +49,7 @@ TEST(Preprocess, PlanesAndPixelsHoldTheSameNumbers) {
 }
 
 TEST(Preprocess, ViewsAreTheCentralCropOrTheWholeImage) {
-  const io::Image image(200, 100);
+  const io::RgbImage image(200, 100);
   InputSpec input;
   input.crop = 0.5;
   input.size = 48;
@@ -66,9 +66,9 @@ TEST(Preprocess, ViewsAreTheCentralCropOrTheWholeImage) {
   EXPECT_EQ(whole.size, (Size{64, 128}));
   EXPECT_EQ(view_of(image, input, {Framing::kKeepAspect}).size, (Size{48, 96}));
   test::error_of([&] { view_of(image, input, {Framing::kCentralCrop, {64, 8}}); });
-  test::error_of([&] { view_of(io::Image(1, 2000), input, {Framing::kKeepAspect, {64, 64}}); });
+  test::error_of([&] { view_of(io::RgbImage(1, 2000), input, {Framing::kKeepAspect, {64, 64}}); });
   const std::string message = test::error_of([&] {
-    view_of(io::Image(1, 1'000'000), input, {Framing::kKeepAspect, {2148, 2148}});
+    view_of(io::RgbImage(1, 1'000'000), input, {Framing::kKeepAspect, {2148, 2148}});
   });
   EXPECT_NE(message.find("an image of 1000000x1 with its shorter side scaled to 2148"),
             std::string::npos)
@@ -78,7 +78,7 @@ TEST(Preprocess, ViewsAreTheCentralCropOrTheWholeImage) {
 TEST(Preprocess, ADetectorSeesAllOfAnImageAtItsSize) {
   DetectionSpec detection;
   detection.shorter_side = 64;
-  const View view = detection_view(io::Image(200, 100), detection);
+  const View view = detection_view(io::RgbImage(200, 100), detection);
   EXPECT_EQ(view.crop.right, 200);
   EXPECT_EQ(view.crop.bottom, 100);
   EXPECT_EQ(view.size, (Size{64, 128}));

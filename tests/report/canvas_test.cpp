@@ -90,7 +90,7 @@ TEST(Canvas, TextMayLeaveTheImageAnywhere) {
 
 TEST(Canvas, ImagesComeBackAsTheyWere) {
   Random random(5);
-  io::Image image(13, 7);
+  io::RgbImage image(13, 7);
   for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
   EXPECT_EQ(Canvas(image).image().rgb, image.rgb);
 }
@@ -129,7 +129,7 @@ TEST(Canvas, BlitScaledFillsItsBox) {
 
 TEST(CanvasDeathTest, EmptyImagesAreOurOwnMistake) {
   EXPECT_DEATH(Canvas(0, 5), "internal error");
-  EXPECT_DEATH(Canvas{io::Image()}, "internal error");
+  EXPECT_DEATH(Canvas{io::RgbImage()}, "internal error");
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ TEST(DetectionPicture, NeighbouringKindsLookDifferent) {
 }
 
 TEST(DetectionPicture, ShowsBoxesInTheColourOfTheirKind) {
-  const io::Image none = draw_detection_picture(picture_of({}));
-  const io::Image two = draw_detection_picture(
+  const io::RgbImage none = draw_detection_picture(picture_of({}));
+  const io::RgbImage two = draw_detection_picture(
       picture_of({{{30, 40, 120, 150}, 2, "dog 97 %"}, {{180, 60, 280, 190}, 5, "car 41 %"}}));
   EXPECT_EQ(none.width, two.width);
   EXPECT_EQ(none.height, two.height);
@@ -63,7 +63,7 @@ TEST(DetectionPicture, AnyBoxAndAnyShapeCanBeDrawn) {
   const float kFar = 1e9f;
   for (const auto& [width, height] :
        {std::pair(300, 200), std::pair(1, 1), std::pair(2000, 10), std::pair(10, 2000)}) {
-    const io::Image image = draw_detection_picture(
+    const io::RgbImage image = draw_detection_picture(
         picture_of({{{0, 0, float(width), float(height)}, 0, std::string(300, 'x')},
                     {{-kFar, -kFar, kFar, kFar}, 1, "everything"},
                     {{5, 5, 5, 5}, 2, "a point"},

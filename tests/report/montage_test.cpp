@@ -17,9 +17,9 @@ constexpr Rgb kRed{200, 10, 20};
 constexpr Rgb kBlue{10, 20, 200};
 
 TEST(Montage, RowsAreAsHighAsTheirHighestPicture) {
-  const std::vector<io::Image> images{plain_image(100, 50, kRed), plain_image(40, 20, kRed),
-                                      plain_image(20, 40, kBlue)};
-  const io::Image sheet = montage(images, 2, 60);
+  const std::vector<io::RgbImage> images{plain_image(100, 50, kRed), plain_image(40, 20, kRed),
+                                         plain_image(20, 40, kBlue)};
+  const io::RgbImage sheet = montage(images, 2, 60);
   EXPECT_EQ(sheet.width, 8 + 2 * (60 + 8));
   EXPECT_EQ(sheet.height, 8 + 30 + 8 + 60 + 8);
   EXPECT_EQ(count_color(sheet, kRed), 2 * 60 * 30);
@@ -35,9 +35,9 @@ TEST(Montage, FewerPicturesThanColumnsLeaveNoEmptyColumns) {
 }
 
 TEST(Montage, CaptionsAreUnderThePicturesAndInsideTheCell) {
-  const std::vector<io::Image> images{plain_image(9, 9, kRed), plain_image(9, 9, kRed)};
-  const io::Image without = montage(images, 2, 80);
-  const io::Image with = montage(images, 2, 80, {"a long caption that has to be shortened", ""});
+  const std::vector<io::RgbImage> images{plain_image(9, 9, kRed), plain_image(9, 9, kRed)};
+  const io::RgbImage without = montage(images, 2, 80);
+  const io::RgbImage with = montage(images, 2, 80, {"a long caption that has to be shortened", ""});
   EXPECT_EQ(with.width, without.width);
   ASSERT_GT(with.height, without.height + 10);
   int ink = 0;
@@ -53,9 +53,9 @@ TEST(Montage, CaptionsAreUnderThePicturesAndInsideTheCell) {
 }
 
 TEST(Montage, LinesOfACaptionStandBelowEachOther) {
-  const std::vector<io::Image> images{plain_image(9, 9, kRed), plain_image(9, 9, kRed)};
-  const io::Image one = montage(images, 2, 80, {"first", "other"});
-  const io::Image two = montage(images, 2, 80, {"first\nsecond", "other"});
+  const std::vector<io::RgbImage> images{plain_image(9, 9, kRed), plain_image(9, 9, kRed)};
+  const io::RgbImage one = montage(images, 2, 80, {"first", "other"});
+  const io::RgbImage two = montage(images, 2, 80, {"first\nsecond", "other"});
   ASSERT_GT(two.height, one.height + 10);
   for (int x = 0; x < 88; ++x) {
     for (int y = 0; y < one.height - 12; ++y) ASSERT_EQ(color_at(one, x, y), color_at(two, x, y));
@@ -69,13 +69,14 @@ TEST(Montage, LinesOfACaptionStandBelowEachOther) {
 }
 
 TEST(Montage, ExtremeShapesKeepAtLeastOnePixel) {
-  const io::Image sheet = montage({plain_image(3000, 1, kRed), plain_image(1, 3000, kBlue)}, 1, 40);
+  const io::RgbImage sheet =
+      montage({plain_image(3000, 1, kRed), plain_image(1, 3000, kBlue)}, 1, 40);
   EXPECT_EQ(count_color(sheet, kRed), 40);
   EXPECT_EQ(count_color(sheet, kBlue), 40);
 }
 
 TEST(Montage, RefusesSheetsThatWouldFillTheMemory) {
-  const std::vector<io::Image> images(4, plain_image(2, 2, kRed));
+  const std::vector<io::RgbImage> images(4, plain_image(2, 2, kRed));
   const std::string message = test::error_of([&] { montage(images, 2, 1'000'000); });
   EXPECT_NE(message.find("contact sheet"), std::string::npos) << message;
 }

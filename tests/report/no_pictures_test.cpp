@@ -20,7 +20,7 @@ TEST(NoPictures, DrawingIsRefusedInOneLine) {
 
 TEST(NoPictures, SheetsThatATrainingFillsStayEmpty) {
   PonderSheet sheet;
-  sheet.add(io::Image(4, 4), Map(1, 1, 1.0f), "a caption");
+  sheet.add(io::RgbImage(4, 4), Map(1, 1, 1.0f), "a caption");
   EXPECT_EQ(sheet.size(), 0u);
 }
 

@@ -30,7 +30,7 @@ PonderPicture example(int width, int height, int blocks) {
 }
 
 /// The box of all pixels of a colour.
-Box bounds(const io::Image& image, Rgb color) {
+Box bounds(const io::RgbImage& image, Rgb color) {
   int left = image.width, top = image.height, right = 0, bottom = 0;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
@@ -42,7 +42,7 @@ Box bounds(const io::Image& image, Rgb color) {
   return {left, top, right - left, bottom - top};
 }
 
-bool has_white_border(const io::Image& image, int border) {
+bool has_white_border(const io::RgbImage& image, int border) {
   const Box ink = test::ink(image);
   return ink.x >= border && ink.y >= border && ink.x + ink.width <= image.width - border &&
          ink.y + ink.height <= image.height - border;
@@ -55,7 +55,7 @@ TEST(PonderPicture, PhotographsOfAnyShapeKeepTheirAspect) {
   for (const auto& [width, height, blocks] :
        {Case{640, 480, 4}, {32, 32, 3}, {1200, 200, 6}, {200, 900, 4}, {2000, 1500, 1}}) {
     SCOPED_TRACE(testing::Message() << width << " x " << height << ", blocks " << blocks);
-    const io::Image image = draw_ponder_picture(example(width, height, blocks));
+    const io::RgbImage image = draw_ponder_picture(example(width, height, blocks));
     const Box photo = bounds(image, kGreen);
     EXPECT_EQ(count_color(image, kGreen), photo.width * photo.height) << "one whole photograph";
     EXPECT_NEAR(double(photo.width) / photo.height / (double(width) / height), 1, 0.02);
@@ -69,7 +69,7 @@ TEST(PonderPicture, PhotographsOfAnyShapeKeepTheirAspect) {
 
 TEST(PonderPicture, AbsurdShapesStillGiveAPicture) {
   for (const auto& [width, height] : {std::pair{1, 1}, std::pair{5000, 1}, std::pair{1, 5000}}) {
-    const io::Image image = draw_ponder_picture(example(width, height, 3));
+    const io::RgbImage image = draw_ponder_picture(example(width, height, 3));
     EXPECT_GT(count_color(image, kGreen), 1000) << width << " x " << height;
     EXPECT_LE(image.width, 1700);
     EXPECT_LE(image.height, 1500);
@@ -85,7 +85,7 @@ TEST(PonderPicture, ConstantMapsShowOneColorAndOneValue) {
   PonderPicture picture = example(300, 300, 1);
   picture.total = Map(14, 14, 33);
   picture.blocks[0].ponder_cost = Map(14, 14, 33);
-  const io::Image image = draw_ponder_picture(picture);
+  const io::RgbImage image = draw_ponder_picture(picture);
   EXPECT_GT(count_color(image, sequential_color(0.5)), 2 * 290 * 290);
   EXPECT_EQ(count_color(image, sequential_color(0)), 0);
   picture.total = Map(14, 14, 32);
@@ -107,25 +107,25 @@ TEST(PonderPicture, EveryBlockHasItsOwnRange) {
   PonderPicture picture = example(300, 300, 0);
   picture.blocks.push_back({test::ramp_map(2, 2, 0, 1), 1});
   picture.blocks.push_back({test::ramp_map(2, 2, 100, 900), 1});
-  const io::Image image = draw_ponder_picture(picture);
+  const io::RgbImage image = draw_ponder_picture(picture);
   EXPECT_GT(count_color(image, sequential_color(1)), 2 * 140 * 140)
       << "each map has one cell of the lightest colour, a quarter of its panel";
 }
 
 TEST(PonderPicture, LongTextsAreCutAtTheMargin) {
   PonderPicture picture = example(100, 100, 2);
-  const io::Image usual = draw_ponder_picture(picture);
+  const io::RgbImage usual = draw_ponder_picture(picture);
   picture.title = std::string(2000, 'W');
   picture.subtitle = std::string(2000, '\n');
-  const io::Image image = draw_ponder_picture(picture);
+  const io::RgbImage image = draw_ponder_picture(picture);
   EXPECT_EQ(image.width, usual.width);
   EXPECT_EQ(image.height, usual.height);
   EXPECT_TRUE(has_white_border(image, 16));
 }
 
 TEST(PonderPicture, WithoutBlocksThereIsNoSecondRow) {
-  const io::Image without = draw_ponder_picture(example(300, 300, 0));
-  const io::Image with = draw_ponder_picture(example(300, 300, 1));
+  const io::RgbImage without = draw_ponder_picture(example(300, 300, 0));
+  const io::RgbImage with = draw_ponder_picture(example(300, 300, 1));
   EXPECT_GT(with.height, without.height + 250);
 }
 
@@ -134,7 +134,7 @@ TEST(PonderPictureDeathTest, EmptyInputsAreOurOwnMistake) {
   picture.total = Map();
   EXPECT_DEATH(draw_ponder_picture(picture), "internal error");
   picture = example(10, 10, 1);
-  picture.photo = io::Image();
+  picture.photo = io::RgbImage();
   EXPECT_DEATH(draw_ponder_picture(picture), "internal error");
 }
 

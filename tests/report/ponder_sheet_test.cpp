@@ -20,7 +20,7 @@ constexpr Rgb kGrey{128, 128, 128};
 constexpr int kCell = 240;
 
 /// Where the picture in the first cell of a sheet starts: below the heading.
-int first_row(const io::Image& sheet) {
+int first_row(const io::RgbImage& sheet) {
   for (int y = 0; y < sheet.height; ++y) {
     int inked = 0;
     for (int x = 8; x < 8 + kCell; ++x) inked += color_at(sheet, x, y) != kWhite;
@@ -40,18 +40,18 @@ TEST(PonderSheet, EqualCostsHaveEqualColoursInAllCells) {
   Map low(1, 2), high(1, 2);
   low.values = {2, 6};
   high.values = {6, 10};
-  const io::Image sheet = sheet_of({low, high}).draw(2);
+  const io::RgbImage sheet = sheet_of({low, high}).draw(2);
   const int y = first_row(sheet) + 100;
   const int second = 8 + kCell + 8;
   EXPECT_EQ(color_at(sheet, 8 + kCell - 1, y), color_at(sheet, second, y));
   EXPECT_NE(color_at(sheet, 8, y), color_at(sheet, second, y));
-  const io::Image expected =
+  const io::RgbImage expected =
       overlay(plain_image(kCell, kCell, kGrey), high, ValueRange{2, 10}, 0.6);
   EXPECT_EQ(color_at(sheet, second, y), color_at(expected, 0, 100));
 }
 
 TEST(PonderSheet, OneColourBarSpansTheCommonRange) {
-  const io::Image sheet = sheet_of({Map(1, 1, 3.0f), Map(1, 1, 7.0f)}).draw(1);
+  const io::RgbImage sheet = sheet_of({Map(1, 1, 3.0f), Map(1, 1, 7.0f)}).draw(1);
   Canvas bar(60, 300);
   draw_colorbar(bar, 0, 20, kCell, {3, 7}, {12});
   const int top = first_row(sheet), left = 8 + kCell + 8 + 8;
@@ -69,7 +69,7 @@ TEST(PonderSheet, LargePhotographsAreShrunkAndSmallOnesEnlarged) {
   PonderSheet large, small;
   large.add(plain_image(2000, 1000, kGrey), Map(2, 4, 1.0f), "x");
   small.add(plain_image(20, 10, kGrey), Map(2, 4, 1.0f), "x");
-  const io::Image a = large.draw(4), b = small.draw(4);
+  const io::RgbImage a = large.draw(4), b = small.draw(4);
   EXPECT_EQ(a.width, b.width);
   EXPECT_EQ(a.height, b.height);
   EXPECT_LT(a.width, 8 + kCell + 100);
@@ -78,7 +78,7 @@ TEST(PonderSheet, LargePhotographsAreShrunkAndSmallOnesEnlarged) {
 TEST(PonderSheet, VeryManyCellsStandInMoreColumns) {
   PonderSheet sheet;
   for (int i = 0; i < 161; ++i) sheet.add(plain_image(4, 4, kGrey), Map(1, 1, 1.0f), "a\nb\nc");
-  const io::Image drawn = sheet.draw(1);
+  const io::RgbImage drawn = sheet.draw(1);
   EXPECT_GT(drawn.width, 3 * kCell);
   EXPECT_LT(drawn.height, 32'767);
 }
@@ -87,7 +87,7 @@ TEST(PonderSheet, ObjectsAreOutlinedWhereTheyAre) {
   PonderSheet sheet;  // the photograph is shrunk to a quarter
   sheet.add(plain_image(4 * kCell, 4 * kCell, kGrey), Map(1, 1, 1.0f), "x",
             {{{160, 240, 480, 720}, 3, ""}});
-  const io::Image drawn = sheet.draw(1);
+  const io::RgbImage drawn = sheet.draw(1);
   const int top = first_row(drawn);
   const Rgb plain = color_at(drawn, 8 + 20, top + 20), line = kind_color(3);
   EXPECT_EQ(color_at(drawn, 8 + 40, top + 100), line);
@@ -99,9 +99,9 @@ TEST(PonderSheet, ObjectsAreOutlinedWhereTheyAre) {
 }
 
 TEST(PonderSheet, MapsWithoutFiniteValuesDoNotDisturbTheOthers) {
-  const io::Image sheet = sheet_of({Map(1, 1, NAN), Map(1, 1, 3.0f), Map(1, 1, 7.0f)}).draw(3);
+  const io::RgbImage sheet = sheet_of({Map(1, 1, NAN), Map(1, 1, 3.0f), Map(1, 1, 7.0f)}).draw(3);
   const int y = first_row(sheet) + 50;
-  const io::Image missing =
+  const io::RgbImage missing =
       overlay(plain_image(2, 2, kGrey), Map(1, 1, NAN), ValueRange{3, 7}, 0.6);
   EXPECT_EQ(color_at(sheet, 20, y), color_at(missing, 0, 0));
   EXPECT_NE(color_at(sheet, 8 + 2 * (kCell + 8) + 20, y), color_at(sheet, 8 + kCell + 8 + 20, y));

@@ -11,8 +11,8 @@
 
 namespace sact::test {
 
-inline io::Image plain_image(int width, int height, report::Rgb color) {
-  io::Image image(width, height);
+inline io::RgbImage plain_image(int width, int height, report::Rgb color) {
+  io::RgbImage image(width, height);
   for (size_t i = 0; i < image.rgb.size(); i += 3) {
     image.rgb[i] = color.r;
     image.rgb[i + 1] = color.g;
@@ -21,13 +21,13 @@ inline io::Image plain_image(int width, int height, report::Rgb color) {
   return image;
 }
 
-inline report::Rgb color_at(const io::Image& image, int x, int y) {
+inline report::Rgb color_at(const io::RgbImage& image, int x, int y) {
   const uint8_t* pixel = image.pixel(x, y);
   return {pixel[0], pixel[1], pixel[2]};
 }
 
 /// How many pixels have exactly this colour.
-inline int count_color(const io::Image& image, report::Rgb color) {
+inline int count_color(const io::RgbImage& image, report::Rgb color) {
   int count = 0;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) count += color_at(image, x, y) == color;
@@ -36,7 +36,7 @@ inline int count_color(const io::Image& image, report::Rgb color) {
 }
 
 /// The box around all pixels that are not white.
-inline report::Box ink(const io::Image& image) {
+inline report::Box ink(const io::RgbImage& image) {
   int left = image.width, top = image.height, right = 0, bottom = 0;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {

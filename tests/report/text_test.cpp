@@ -14,14 +14,14 @@
 namespace sact::report {
 namespace {
 
-io::Image drawn(const std::string& text, const Font& font = {}, double max_width = kAnyWidth) {
+io::RgbImage drawn(const std::string& text, const Font& font = {}, double max_width = kAnyWidth) {
   Canvas canvas(90, 40);
   canvas.text(15, 28, text, font, {0, 0, 0}, Align::kLeft, max_width);
   return canvas.image();
 }
 
 /// How dark the columns x0 ... x1 are.
-int darkness(const io::Image& image, int x0, int x1) {
+int darkness(const io::RgbImage& image, int x0, int x1) {
   int sum = 0;
   for (int y = 0; y < image.height; ++y) {
     for (int x = x0; x < x1; ++x) sum += 255 - image.pixel(x, y)[0];
@@ -49,7 +49,7 @@ TEST(Text, CharactersLookDifferentAtCaptionSize) {
 TEST(Text, HebrewRunsFromRightToLeft) {
   // Shin is read last, so it stands on the left.
   const Font font{20};
-  const io::Image word = drawn("אש", font), shin = drawn("ש", font), alef = drawn("א", font);
+  const io::RgbImage word = drawn("אש", font), shin = drawn("ש", font), alef = drawn("א", font);
   const int end = 15 + int(text_width("ש", font)) - 1;
   EXPECT_EQ(darkness(word, 15, end), darkness(shin, 15, end));
   EXPECT_NE(darkness(word, 15, end), darkness(alef, 15, end));
@@ -73,7 +73,7 @@ TEST(Text, ANameInAnotherDirectionLeavesTheSentenceAlone) {
 }
 
 TEST(Text, BrokenCharactersAreMarkedAndLinesJoined) {
-  const io::Image marked = drawn("\ufffd");
+  const io::RgbImage marked = drawn("\ufffd");
   for (const std::string text : {"\x7f", "\xff", "\xc3", "\x1b"}) {
     EXPECT_EQ(drawn(text).rgb, marked.rgb) << testing::PrintToString(text);
   }
@@ -101,7 +101,7 @@ TEST(Text, WidthsScaleWithSizeAndDigitsAreAllTheSame) {
 TEST(Text, CapitalsStandOnTheBaselineAndAreAsHighAsSaid) {
   for (const double size : {11.0, 12.0, 13.0, 14.0, 18.0}) {
     const Font font{size};
-    const io::Image image = drawn("H", font);
+    const io::RgbImage image = drawn("H", font);
     int top = image.height, bottom = -1;
     for (int y = 0; y < image.height; ++y) {
       for (int x = 0; x < image.width; ++x) {
@@ -129,16 +129,16 @@ TEST(Text, WhatIsTooWideEndsWithAnEllipsis) {
 }
 
 TEST(Text, EveryThreadDrawsTheSame) {
-  const io::Image expected = drawn("τ = 0.01, Ж");
-  std::vector<io::Image> images(8);
+  const io::RgbImage expected = drawn("τ = 0.01, Ж");
+  std::vector<io::RgbImage> images(8);
   std::vector<std::thread> threads;
-  for (io::Image& image : images) {
+  for (io::RgbImage& image : images) {
     threads.emplace_back([&image] {
       for (int i = 0; i < 20; ++i) image = drawn("τ = 0.01, Ж");
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const io::Image& image : images) EXPECT_EQ(image.rgb, expected.rgb);
+  for (const io::RgbImage& image : images) EXPECT_EQ(image.rgb, expected.rgb);
 }
 
 }  // namespace

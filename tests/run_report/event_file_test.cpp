@@ -98,7 +98,7 @@ TEST(EventFile, ScalarsKeepTagValueStepAndTime) {
 
 TEST(EventFile, ImagesArePngWithTheirSize) {
   test::TemporaryDirectory directory;
-  io::Image image(3, 2);
+  io::RgbImage image(3, 2);
   for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = uint8_t(i * 13);
   EventWriter writer(directory.path(), 0, noon);
   writer.add_image("maps/0", image, 7);

@@ -23,7 +23,7 @@ SummaryPage full_page() {
   plot.series[0].y = {1, 0};
   page.plots = {plot, plot};
   page.tables = {{"per class", {{"name", "n"}, {{"<b>", "12"}, {"cat"}}, {}}}};
-  page.pictures = {embedded_picture(io::Image(4, 3), "a \"map\""),
+  page.pictures = {embedded_picture(io::RgbImage(4, 3), "a \"map\""),
                    linked_picture("maps/epoch 1.png", "")};
   return page;
 }

@@ -124,7 +124,7 @@ TEST_F(SaliencyData, FixationMapsAreRead) {
   Map map(2, 3);
   map.at(0, 2) = map.at(1, 0) = 1;
   test::write_mat<uint8_t>(directory_ / "f.mat", "fixLocs", map);
-  io::Image image(3, 2);
+  io::RgbImage image(3, 2);
   image.pixel(2, 0)[0] = 255;
   image.pixel(0, 1)[2] = 1;
   io::write_image(directory_ / "f.png", image);
@@ -155,7 +155,7 @@ TEST_F(SaliencyData, PicturesThatDoNotKeepPixelsAreRefused) {
 
 TEST_F(SaliencyData, ImageAndFixationMapHaveOneShape) {
   const auto read = [&](int width, int height) {
-    io::write_image(directory_ / "i.jpg", io::Image(width, height));
+    io::write_image(directory_ / "i.jpg", io::RgbImage(width, height));
     return read_fixations(Item{"", directory_ / "i.jpg", directory_ / "f.mat"}, "fixLocs");
   };
   Map map(54, 96);

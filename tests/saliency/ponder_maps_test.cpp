@@ -27,7 +27,7 @@ class PonderMaps : public ::testing::Test {
     std::vector<Item> items;
     for (int i = 0; i < count; ++i) {
       Random random{uint64_t(i)};
-      io::Image image(140 + 9 * i, 80 + 5 * i);
+      io::RgbImage image(140 + 9 * i, 80 + 5 * i);
       for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
       items.push_back({"all", directory_ / (std::to_string(i) + ".png"), {}});
       io::write_image(items.back().image, image);
@@ -36,7 +36,7 @@ class PonderMaps : public ::testing::Test {
   }
 
   std::vector<float> input(const Item& item, const ModelSpec& spec) {
-    const io::Image image = io::read_image(item.image);
+    const io::RgbImage image = io::read_image(item.image);
     return network_input(image, io::whole(image), kSeen, spec.input);
   }
 
@@ -54,7 +54,7 @@ void expect_near(const Map& map, const Map& expected) {
 
 TEST_F(PonderMaps, EveryImageHasItsOwnWhateverTheBatch) {
   const ModelFile file = write(test::tiny_spec(Halting::kSact));
-  engine::Session session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
+  engine::CpuSession session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
   const std::vector<Item> all = items(11);  // a whole batch and some
   const saliency::PonderMaps found = ponder_maps(session, file.spec(), all, kSeen, {.threads = 2});
   ASSERT_EQ(found.maps.size(), all.size());
@@ -75,10 +75,10 @@ TEST_F(PonderMaps, ThoseOfADetectorAreItsExtractors) {
   spec.detection->anchor_sizes = {12, 30};
   spec.detection->proposals = 5;
   const ModelFile file = write(spec);
-  engine::Session session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
+  engine::CpuSession session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
   const std::vector<Item> all = items(2);
   const saliency::PonderMaps found = ponder_maps(session, spec, all, kSeen, {});
-  detect::Detector detector =
+  detect::ObjectDetector detector =
       engine::test::detector_on(file, kernels::scalar_table(), kernels::DataType::kFloat32, 2);
   double flops = 0;
   for (size_t i = 0; i < all.size(); ++i) {

@@ -97,7 +97,7 @@ TEST(Center, FilesAreRead) {
   map.values = {0, 1, 0, 0, 2, 0};
   test::write_mat<double>(directory / "c.mat", "center", map);
   EXPECT_EQ(read_center(directory / "c.mat", "center").values, map.values);
-  io::Image image(2, 1);
+  io::RgbImage image(2, 1);
   image.rgb = {255, 255, 255, 0, 0, 0};
   io::write_image(directory / "c.png", image);
   EXPECT_EQ(read_center(directory / "c.png", "center").values, std::vector<float>({1, 0}));

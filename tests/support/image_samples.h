@@ -41,8 +41,8 @@ inline Bytes big_endian(uint32_t value, int size = 4) {
 }
 
 /// Smooth enough for JPEG, different in all corners and in all channels.
-inline io::Image gradient_image(int width, int height) {
-  io::Image image(width, height);
+inline io::RgbImage gradient_image(int width, int height) {
+  io::RgbImage image(width, height);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       uint8_t* p = image.pixel(x, y);
@@ -54,8 +54,8 @@ inline io::Image gradient_image(int width, int height) {
   return image;
 }
 
-inline io::Image noise_image(int width, int height, uint64_t seed) {
-  io::Image image(width, height);
+inline io::RgbImage noise_image(int width, int height, uint64_t seed) {
+  io::RgbImage image(width, height);
   Random random(seed);
   for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
   return image;
@@ -116,7 +116,7 @@ inline JpegKind jpeg_kind_in_three_scans() {
   return {.scans = {{1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}}};
 }
 
-inline Bytes make_jpeg(const io::Image& image, JpegKind kind = {}) {
+inline Bytes make_jpeg(const io::RgbImage& image, JpegKind kind = {}) {
   kind.width = image.width;
   kind.height = image.height;
   return make_jpeg(kind, image.rgb);
@@ -218,7 +218,7 @@ struct ImageSample {
 
 /// One small image of every kind that takes a way of its own through the decoders.
 inline std::vector<ImageSample> images_of_every_kind() {
-  const io::Image image = noise_image(19, 13, 3);
+  const io::RgbImage image = noise_image(19, 13, 3);
   Random random(4);
   const auto noise = [&random](size_t size) {
     Samples samples(size);

@@ -28,7 +28,7 @@ inline Bytes make_webp(int width, int height, const Samples& rgba) {
   return bytes;
 }
 
-inline Samples opaque_rgba(const io::Image& image) {
+inline Samples opaque_rgba(const io::RgbImage& image) {
   Samples rgba;
   for (size_t i = 0; i < image.rgb.size(); i += 3) {
     rgba.insert(rgba.end(), {image.rgb[i], image.rgb[i + 1], image.rgb[i + 2], 255});
@@ -36,7 +36,7 @@ inline Samples opaque_rgba(const io::Image& image) {
   return rgba;
 }
 
-inline Bytes lossy_webp(const io::Image& image) {
+inline Bytes lossy_webp(const io::RgbImage& image) {
   uint8_t* packed = nullptr;
   const size_t size =
       WebPEncodeRGB(image.rgb.data(), image.width, image.height, image.width * 3, 95, &packed);
@@ -68,7 +68,7 @@ inline Bytes webp_with_exif(const Bytes& webp, int width, int height, const Byte
 }
 
 /// An animation of one frame at (x, y), which must be even.
-inline Bytes animated_webp(int width, int height, int x, int y, const io::Image& frame) {
+inline Bytes animated_webp(int width, int height, int x, int y, const io::RgbImage& frame) {
   const Bytes header = joined({little_endian(uint32_t(x / 2), 3), little_endian(uint32_t(y / 2), 3),
                                little_endian(uint32_t(frame.width - 1), 3),
                                little_endian(uint32_t(frame.height - 1), 3), Bytes(4)});
@@ -242,7 +242,7 @@ inline Bytes make_bmp(const BmpKind& kind, const Samples& rows) {
 
 /// One small image of every kind that takes a way of its own through these decoders.
 inline std::vector<ImageSample> more_images_of_every_kind() {
-  const io::Image image = noise_image(19, 13, 3);
+  const io::RgbImage image = noise_image(19, 13, 3);
   Samples half = opaque_rgba(image);
   for (size_t i = 3; i < half.size(); i += 4) half[i] = uint8_t(i * 7);
   const TiffKind rgb{.width = 19, .height = 13};

@@ -155,7 +155,7 @@ TEST(Augment, BrightnessShiftsAllChannelsAlike) {
 
 TEST(Augment, EvaluationEqualsTheSingleImagePath) {
   const torch::Tensor pixels = random_pixels(1, 64, 9);
-  io::Image image(64, 64);
+  io::RgbImage image(64, 64);
   for (int y = 0; y < 64; ++y) {
     for (int x = 0; x < 64; ++x) {
       for (int c = 0; c < 3; ++c) image.pixel(x, y)[c] = pixels[0][c][y][x].item<uint8_t>();

@@ -172,7 +172,7 @@ TEST_F(DetectorTraining, CrowdsAndEmptyImagesAreTrainedOn) {
   for (int64_t id = 1; id <= 3; ++id) {
     const std::string name = fmt::format("{}.png", id);
     instances.images.push_back({id, name, {64, 64}});
-    io::write_image(directory_ / ("coco/all/" + name), io::Image(64, 64));
+    io::write_image(directory_ / ("coco/all/" + name), io::RgbImage(64, 64));
   }
   // One is filled by a crowd, the others show nothing.
   instances.objects = {{1, 1, 1, {0, 0, 64, 64}, 4096, true}};

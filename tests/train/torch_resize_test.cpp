@@ -15,7 +15,7 @@ TEST(Resize, EqualsLibTorchForEveryScale) {
   SCOPED_TRACE(seed);
   Random random(seed);
   for (int i = 0; i < 30; ++i) {
-    io::Image image(1 + int(random.below(60)), 1 + int(random.below(60)));
+    io::RgbImage image(1 + int(random.below(60)), 1 + int(random.below(60)));
     for (uint8_t& value : image.rgb) value = uint8_t(random.bits());
     const Size size{1 + int(random.below(60)), 1 + int(random.below(60))};
     const torch::Tensor source =
@@ -36,7 +36,7 @@ TEST(Resize, EqualsLibTorchForEveryScale) {
 TEST(EvaluationBatch, EqualsTheInputOfSingleImages) {
   Random random(52);
   for (const int side : {32, 41, 64}) {
-    io::Image image(side, side);
+    io::RgbImage image(side, side);
     for (uint8_t& value : image.rgb) value = uint8_t(random.bits());
     const torch::Tensor pixels =
         torch::from_blob(image.rgb.data(), {1, side, side, 3}, torch::kUInt8).permute({0, 3, 1, 2});

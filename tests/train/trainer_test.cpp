@@ -261,7 +261,7 @@ TEST_F(Training, HeldOutImagesAreThoseThatEvaluationCanOpen) {
     for (int i = 0; i < 10; ++i) {
       const auto path = directory_ / fmt::format("photos/{}/{}.png", name, i);
       std::filesystem::create_directories(path.parent_path());
-      io::write_image(path, io::Image(36, 36));
+      io::write_image(path, io::RgbImage(36, 36));
     }
   }
   const std::string data = (directory_ / "photos").string();

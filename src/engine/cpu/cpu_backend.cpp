@@ -15,10 +15,10 @@ class CpuNetwork : public LoadedNetwork {
   explicit CpuNetwork(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
   std::unique_ptr<NetworkSession> session(int threads) const override {
-    return std::make_unique<Session>(plan_, threads);
+    return std::make_unique<CpuSession>(plan_, threads);
   }
   int64_t bytes_needed(int count, Size size) const override {
-    return Session(plan_, 1).bytes_needed(count, size);
+    return CpuSession(plan_, 1).bytes_needed(count, size);
   }
   std::string kernels() const override { return std::string(plan_->table.name); }
 
@@ -59,7 +59,7 @@ class CpuBackend : public Backend {
                                             const LoadOptions& options) const override {
     const kernels::Table& table = kernel_table(options.isa);
     log_verbose("the engine runs the {} kernels in {} with {}", table.name,
-                kernels::name_of(options.precision), counted(options.threads, "thread"));
+                kernels::name_of(options.precision), pluralize(options.threads, "thread"));
     return std::make_shared<CpuNetwork>(
         std::make_shared<Plan>(source.spec, source.weights, table, options.precision));
   }

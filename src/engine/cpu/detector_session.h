@@ -42,9 +42,9 @@ class CpuDetectorSession : public DetectorSession {
 
   std::shared_ptr<const DetectorPlan> plan_;
   std::shared_ptr<ThreadTeam> team_;
-  Session extractor_;
+  CpuSession extractor_;
   ProposalSession proposals_;
-  Session boxes_;
+  CpuSession boxes_;
   Size image_;                // that was extracted last
   std::vector<float> crops_;  // [boxes, cells, cells, channels]
 };

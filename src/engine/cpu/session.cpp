@@ -11,15 +11,15 @@
 
 namespace sact::engine {
 
-Session::Session(std::shared_ptr<const Plan> plan, int threads)
-    : Session(std::move(plan), std::make_shared<ThreadTeam>(threads)) {}
+CpuSession::Session(std::shared_ptr<const Plan> plan, int threads)
+    : CpuSession(std::move(plan), std::make_shared<ThreadTeam>(threads)) {}
 
-Session::Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team)
+CpuSession::Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team)
     : LayerTeam(std::move(team), plan->table, plan->type),
       plan_(std::move(plan)),
       scratch_(size_t(team_->size())) {}
 
-int Session::group_size(Size size) const {
+int CpuSession::group_size(Size size) const {
   // The stream of block 1 is the largest; of more images than these it would be read from memory
   // time and again, while weights are read but once more for every group.
   constexpr int64_t kMostBytes = 4 << 20;
@@ -28,11 +28,11 @@ int Session::group_size(Size size) const {
   return int(std::max<int64_t>(1, kMostBytes / bytes));
 }
 
-int Session::groups_of(int count, Size size) const {
+int CpuSession::groups_of(int count, Size size) const {
   return (count + group_size(size) - 1) / group_size(size);
 }
 
-void Session::prepare(int count, Size size) {
+void CpuSession::prepare(int count, Size size) {
   constexpr size_t kMostKnown = 8;
   if (geometry_ && geometry_->images == count && geometry_->image == size) return;
   geometry_ = nullptr;
@@ -64,7 +64,7 @@ void Session::prepare(int count, Size size) {
   }
 }
 
-Session::Needs Session::needs_of(int count, Size size) const {
+CpuSession::Needs CpuSession::needs_of(int count, Size size) const {
   const ModelSpec& spec = plan_->spec;
   Needs needs;
   const int64_t first_rows = count * spec.block_size(0, size).positions();
@@ -94,7 +94,7 @@ Session::Needs Session::needs_of(int count, Size size) const {
   return needs;
 }
 
-Session::Needs Session::with_held(const Needs& now) const {
+CpuSession::Needs CpuSession::with_held(const Needs& now) const {
   Needs needs;
   needs.stream = std::max(now.stream, held_.stream);
   needs.operand = std::max(now.operand, held_.operand);
@@ -107,7 +107,7 @@ Session::Needs Session::with_held(const Needs& now) const {
   return needs;
 }
 
-int64_t Session::arena_bytes(const Needs& needs) const {
+int64_t CpuSession::arena_bytes(const Needs& needs) const {
   const int64_t sums = needs.images * needs.channels;
   const int64_t means = needs.images * operand_stride(int(needs.channels));
   return 4 * (3 * needs.stream + needs.outputs) +
@@ -117,7 +117,7 @@ int64_t Session::arena_bytes(const Needs& needs) const {
          (int64_t{1} << 20);
 }
 
-int64_t Session::bytes_of_run(int count, Size size) const {
+int64_t CpuSession::bytes_of_run(int count, Size size) const {
   const ModelSpec& spec = plan_->spec;
   const int groups = groups_of(count, size);
   const int together = (count + groups - 1) / groups;
@@ -131,21 +131,21 @@ int64_t Session::bytes_of_run(int count, Size size) const {
          Geometry::list_bytes(spec, together, size) + count * results;
 }
 
-void Session::expect_bytes(int64_t bytes, int count, Size size) const {
+void CpuSession::expect_bytes(int64_t bytes, int count, Size size) const {
   const std::string what =
-      fmt::format("running {} of {}x{}", counted(count, "image"), size.height, size.width);
+      fmt::format("running {} of {}x{}", pluralize(count, "image"), size.height, size.width);
   sact::expect_memory(uint64_t(bytes), what, arena_.bytes());
 }
 
-void Session::expect_memory(int count, Size size) const {
+void CpuSession::expect_memory(int count, Size size) const {
   expect_bytes(bytes_needed(count, size), count, size);
 }
 
-int64_t Session::bytes_needed(int count, Size size) const {
+int64_t CpuSession::bytes_needed(int count, Size size) const {
   return 4 * int64_t(count) * input_channels() * size.positions() + bytes_of_run(count, size);
 }
 
-void Session::take_memory(const Needs& now) {
+void CpuSession::take_memory(const Needs& now) {
   const Needs needs = with_held(now);
   if (needs == held_) return;
   held_ = {};
@@ -179,7 +179,7 @@ void Session::take_memory(const Needs& now) {
   held_ = needs;
 }
 
-ImageResult Session::empty_result() const {
+ImageResult CpuSession::empty_result() const {
   ImageResult result;
   result.logits.resize(size_t(plan_->spec.outputs()));
   for (size_t block = 0; block < geometry_->blocks.size(); ++block) {
@@ -191,7 +191,7 @@ ImageResult Session::empty_result() const {
   return result;
 }
 
-void Session::check_prescribed(int count, Size size) const {
+void CpuSession::check_prescribed(int count, Size size) const {
   if (prescribed_.empty()) return;
   const ModelSpec& spec = plan_->spec;
   SACT_ASSERT(prescribed_.size() == size_t(spec.blocks()));
@@ -201,7 +201,7 @@ void Session::check_prescribed(int count, Size size) const {
   }
 }
 
-std::vector<ImageResult> Session::run(const InputView& input) {
+std::vector<ImageResult> CpuSession::run(const InputView& input) {
   const int count = input.count;
   const Size size = input.size;
   if (plan_->stem) validate_image_size(size);
@@ -225,7 +225,7 @@ std::vector<ImageResult> Session::run(const InputView& input) {
   return results;
 }
 
-std::vector<LayerTime> Session::time_layers(const InputView& input) {
+std::vector<LayerTime> CpuSession::time_layers(const InputView& input) {
   const bool before = profiling();
   set_profiling(true);
   run(input);
@@ -240,7 +240,7 @@ std::vector<LayerTime> Session::time_layers(const InputView& input) {
   return times;
 }
 
-detect::FeatureMap Session::features(int image) const {
+detect::FeatureMap CpuSession::features(int image) const {
   SACT_ASSERT(!plan_->head && geometry_);
   const Grid& grid = geometry_->blocks.back().grid;
   const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
@@ -250,28 +250,28 @@ detect::FeatureMap Session::features(int image) const {
   return {stream_ + first_row * stride, grid.size, channels, stride};
 }
 
-void Session::log_profile(int count, Size size) const {
+void CpuSession::log_profile(int count, Size size) const {
   if (log_level() < LogLevel::kVerbose) return;
-  log_verbose("{} of {}x{}, times of the first thread:", counted(count, "image"), size.height,
+  log_verbose("{} of {}x{}, times of the first thread:", pluralize(count, "image"), size.height,
               size.width);
   for (const DescribedLayer& layer : described_layers(*plan_, profile())) {
     log_verbose("{}", line_of(layer, *plan_));
   }
 }
 
-void Session::run_group(const InputView& input, Results results) {
+void CpuSession::run_group(const InputView& input, Results results) {
   std::fill(results.begin(), results.end(), empty_result());
   team_->run(team_->size(), [&](int thread) { work(thread, input, results); });
 }
 
-void Session::work(int thread, const InputView& input, Results results) {
+void CpuSession::work(int thread, const InputView& input, Results results) {
   plan_->stem ? run_stem(thread, input) : enter_features(thread, input.values.data());
   for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(thread, block, results);
   if (plan_->head) run_head(thread, results);  // otherwise the stream is what it gives
 }
 
-void Session::make_operands(const PackedUnit& unit, int channels, const float* input,
-                            const int32_t* rows, int count, void* output) const {
+void CpuSession::make_operands(const PackedUnit& unit, int channels, const float* input,
+                               const int32_t* rows, int count, void* output) const {
   const Affine* norm = unit.preactivation ? &*unit.preactivation : nullptr;
   kernels::RowNorm call;
   call.count = count;

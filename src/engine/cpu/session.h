@@ -18,11 +18,11 @@
 
 namespace sact::engine {
 
-class Session : public NetworkSession, private LayerTeam {
+class CpuSession : public NetworkSession, private LayerTeam {
  public:
-  Session(std::shared_ptr<const Plan> plan, int threads);
+  CpuSession(std::shared_ptr<const Plan> plan, int threads);
   /// Sessions that run one after the other can share their threads.
-  Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team);
+  CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team);
 
   /// A network without a stem takes features, which are pixels of its first block's channels.
   std::vector<ImageResult> run(const InputView& input) override;

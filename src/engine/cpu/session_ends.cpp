@@ -15,7 +15,7 @@ void interleave(const float* line, int64_t plane, int first, int last, float* pi
 
 }  // namespace
 
-void Session::fill_padded(int thread, const InputView& images) {
+void CpuSession::fill_padded(int thread, const InputView& images) {
   const PaddedImages& input = geometry_->input;
   const int height = input.size.height, width = input.size.width;
   const int64_t plane = int64_t(height) * width;
@@ -37,7 +37,7 @@ void Session::fill_padded(int thread, const InputView& images) {
   }
 }
 
-void Session::run_stem(int thread, const InputView& input) {
+void CpuSession::run_stem(int thread, const InputView& input) {
   const Geometry& g = *geometry_;
   const int channels = plan_->spec.stem_channels();
   const int64_t stride = row_stride(channels, 4);
@@ -62,7 +62,7 @@ void Session::run_stem(int thread, const InputView& input) {
 }
 
 /// Without a stem: features become the stream as they are.
-void Session::enter_features(int thread, const float* features) {
+void CpuSession::enter_features(int thread, const float* features) {
   const int channels = input_channels();
   const int64_t stride = row_stride(channels, 4);
   const Share share = share_of(geometry_->first.rows(), thread);
@@ -72,7 +72,7 @@ void Session::enter_features(int thread, const float* features) {
   team_->meet();
 }
 
-void Session::run_head(int thread, Results results) {
+void CpuSession::run_head(int thread, Results results) {
   const PackedHead& head = *plan_->head;
   const Grid& grid = geometry_->blocks.back().grid;
   const int channels = head.layer.weights.depth, outputs = head.layer.weights.columns;

@@ -6,7 +6,7 @@
 
 namespace sact::engine {
 
-void Session::start_halting(int thread, int block) {
+void CpuSession::start_halting(int thread, int block) {
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
   const Share share = share_of(grid.rows(), thread);
@@ -21,8 +21,8 @@ void Session::start_halting(int thread, int block) {
 }
 
 template <typename Work>
-void Session::for_each_image_part(const Grid& grid, int channels, const int32_t* rows, int count,
-                                  const Work& work) const {
+void CpuSession::for_each_image_part(const Grid& grid, int channels, const int32_t* rows, int count,
+                                     const Work& work) const {
   for (int first = 0; first < count;) {
     const int image = grid.image_of(rows[first]);
     const int32_t end = (image + 1) * grid.positions();
@@ -36,7 +36,7 @@ void Session::for_each_image_part(const Grid& grid, int channels, const int32_t*
 
 /// What some of the active positions add: to the scores of their neighbours, and to the mean over
 /// all positions.
-void Session::add_to_scores(int thread, int block, const PackedScore& score, Share share) {
+void CpuSession::add_to_scores(int thread, int block, const PackedScore& score, Share share) {
   const Timer timer(*this, thread, score.index);
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
@@ -59,7 +59,7 @@ void Session::add_to_scores(int thread, int block, const PackedScore& score, Sha
 }
 
 /// The scores of the active positions, once all have added what they add.
-void Session::finish_scores(int thread, int block, const PackedScore& score) {
+void CpuSession::finish_scores(int thread, int block, const PackedScore& score) {
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int channels = plan_->spec.block_channels(block);
   Scratch& scratch = scratch_[size_t(thread)];
@@ -110,7 +110,7 @@ void Session::finish_scores(int thread, int block, const PackedScore& score) {
   }
 }
 
-void Session::average_scores(int block) {
+void CpuSession::average_scores(int block) {
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   Map& map = tile_scores_[size_t(block)];
   // A tile is active as a whole, so what the others hold does not matter.
@@ -123,7 +123,7 @@ void Session::average_scores(int block) {
 }
 
 /// A position halts: its state stays, in the output and in the result.
-void Session::finish_position(int block, int32_t row, Results results) {
+void CpuSession::finish_position(int block, int32_t row, Results results) {
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block);
   const HaltingState& state = states_[row];
@@ -139,7 +139,7 @@ void Session::finish_position(int block, int32_t row, Results results) {
 }
 
 /// The rule for every active position after unit `number`, and the active set of the next unit.
-void Session::halt(int thread, int block, int number, Results results) {
+void CpuSession::halt(int thread, int block, int number, Results results) {
   const PackedUnit& unit = plan_->blocks[size_t(block)][size_t(number)];
   if (unit.score) {
     finish_scores(thread, block, *unit.score);

@@ -7,7 +7,7 @@ namespace sact::engine {
 
 /// From here on `stream_` is the block's and `next_stream_` what entered it; every position is
 /// active. The threads have left the layers before.
-void Session::enter_block(int thread, int block) {
+void CpuSession::enter_block(int thread, int block) {
   if (thread == 0) {
     std::swap(stream_, next_stream_);
     rows_.start(geometry_->blocks[size_t(block)].grid);
@@ -19,7 +19,7 @@ void Session::enter_block(int thread, int block) {
 /// The first unit of a block is evaluated everywhere; it reads the grid before and its shortcut is
 /// a convolution. What has a stride, the first convolution or the second, leads to the block's
 /// grid.
-void Session::run_first_bottleneck(int thread, int block) {
+void CpuSession::run_first_bottleneck(int thread, int block) {
   const PackedUnit& unit = plan_->blocks[size_t(block)][0];
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int width = plan_->spec.block_width(block);
@@ -66,7 +66,7 @@ void Session::run_first_bottleneck(int thread, int block) {
 }
 
 /// The same with two 3x3 convolutions.
-void Session::run_first_basic(int thread, int block) {
+void CpuSession::run_first_basic(int thread, int block) {
   const ModelSpec& spec = plan_->spec;
   const PackedUnit& unit = plan_->blocks[size_t(block)][0];
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
@@ -119,7 +119,7 @@ void Session::run_first_basic(int thread, int block) {
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
 
-void Session::set_residual(kernels::RowProduct& call, int block, int number) const {
+void CpuSession::set_residual(kernels::RowProduct& call, int block, int number) const {
   const RowList& active = rows_.active();
   call.output = stream_;
   call.output_stride = row_stride(plan_->spec.block_channels(block), 4);
@@ -134,8 +134,8 @@ void Session::set_residual(kernels::RowProduct& call, int block, int number) con
 }
 
 /// A 3x3 convolution inside of a block, for a list of positions.
-kernels::RowProduct Session::window_product(const PackedLayer& layer, int block, const void* input,
-                                            const RowList& rows) const {
+kernels::RowProduct CpuSession::window_product(const PackedLayer& layer, int block,
+                                               const void* input, const RowList& rows) const {
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   kernels::RowProduct call = product_of(layer);
   call.rows = int(rows.size());
@@ -149,7 +149,7 @@ kernels::RowProduct Session::window_product(const PackedLayer& layer, int block,
 
 /// A later bottleneck unit, where the active set says. Where rows are enough for all threads, each
 /// takes its rows through conv2, conv3 and their scores in chunks that stay in its cache.
-void Session::run_bottleneck(int thread, int block, int number) {
+void CpuSession::run_bottleneck(int thread, int block, int number) {
   const auto& units = plan_->blocks[size_t(block)];
   const PackedUnit& unit = units[size_t(number)];
   const PackedUnit* next = size_t(number) + 1 < units.size() ? &units[size_t(number) + 1] : nullptr;
@@ -183,8 +183,8 @@ void Session::run_bottleneck(int thread, int block, int number) {
 
 /// The first convolution of a bottleneck unit, with the norm before it. `read` has the rows of the
 /// stream that it reads; null: all, in order.
-void Session::run_conv1(int thread, const PackedUnit& unit, kernels::RowProduct conv1,
-                        const int32_t* read, Split split) {
+void CpuSession::run_conv1(int thread, const PackedUnit& unit, kernels::RowProduct conv1,
+                           const int32_t* read, Split split) {
   const PackedLayer& layer = unit.layers[0];
   if (reads_stream(unit)) {
     conv1.input = stream_;
@@ -220,7 +220,7 @@ void Session::run_conv1(int thread, const PackedUnit& unit, kernels::RowProduct 
 
 /// What the first unit of a block is added to: a convolution of what entered the block, where its
 /// windows have their centres.
-kernels::RowProduct Session::shortcut_product(const PackedUnit& unit, int block) const {
+kernels::RowProduct CpuSession::shortcut_product(const PackedUnit& unit, int block) const {
   kernels::RowProduct call = product_of(*unit.shortcut);
   call.rows = geometry_->blocks[size_t(block)].grid.rows();
   call.input_stride = operand_stride(unit.shortcut->weights.depth);
@@ -230,15 +230,15 @@ kernels::RowProduct Session::shortcut_product(const PackedUnit& unit, int block)
 }
 
 /// Its input, for some of the rows.
-void Session::make_centre_operands(const PackedUnit& unit, int block, Share rows,
-                                   void* output) const {
+void CpuSession::make_centre_operands(const PackedUnit& unit, int block, Share rows,
+                                      void* output) const {
   const RowList& centres = geometry_->blocks[size_t(block)].entry_centres;
   make_operands(unit, unit.shortcut->weights.depth, next_stream_, centres.data() + rows.first,
                 rows.count(), output);
 }
 
 /// All of it, where threads share its columns.
-void Session::multiply_shortcut(int thread, const PackedUnit& unit, int block) {
+void CpuSession::multiply_shortcut(int thread, const PackedUnit& unit, int block) {
   kernels::RowProduct shortcut = shortcut_product(unit, block);
   if (reads_stream(unit)) {
     shortcut.input = next_stream_;
@@ -255,9 +255,9 @@ void Session::multiply_shortcut(int thread, const PackedUnit& unit, int block) {
 }
 
 /// The rest of a bottleneck unit, its shortcut if it has one, and what its rows add to the scores.
-void Session::run_conv2_and_conv3(int thread, int block, const PackedUnit& unit,
-                                  kernels::RowProduct conv2, kernels::RowProduct conv3,
-                                  Split split) {
+void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& unit,
+                                     kernels::RowProduct conv2, kernels::RowProduct conv3,
+                                     Split split) {
   const Share share = share_of(conv2.rows, thread);
   if (split.column_parts > 1) {
     if (unit.shortcut) multiply_shortcut(thread, unit, block);
@@ -299,7 +299,7 @@ void Session::run_conv2_and_conv3(int thread, int block, const PackedUnit& unit,
 
 /// A later unit of two 3x3 convolutions. The first reads neighbours of neighbours: their norms are
 /// taken everywhere.
-void Session::run_basic(int thread, int block, int number) {
+void CpuSession::run_basic(int thread, int block, int number) {
   const PackedUnit& unit = plan_->blocks[size_t(block)][size_t(number)];
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
@@ -325,7 +325,7 @@ void Session::run_basic(int thread, int block, int number) {
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
 
-void Session::run_block(int thread, int block, Results results) {
+void CpuSession::run_block(int thread, int block, Results results) {
   const ModelSpec& spec = plan_->spec;
   const auto& units = plan_->blocks[size_t(block)];
   const int last = int(units.size()) - 1;

@@ -148,7 +148,7 @@ double ClassifierTask::evaluate() {
   return evaluation_.accuracy;
 }
 
-std::optional<io::Image> ClassifierTask::draw_samples(int count) {
+std::optional<io::RgbImage> ClassifierTask::draw_samples(int count) {
   if (count == 0 || !network_->spec().adaptive()) return std::nullopt;
   const EvaluationMode mode(*network_);
   const ModelSpec& spec = network_->spec();
@@ -158,7 +158,7 @@ std::optional<io::Image> ClassifierTask::draw_samples(int count) {
   for (int i = 0; i < count; ++i) {
     // Spread over the set, which is ordered by class.
     const int64_t index = int64_t(i) * val_set_->size() / count;
-    io::Image image;
+    io::RgbImage image;
     try {
       image = val_set_->load(index).image;
     } catch (const Error&) {

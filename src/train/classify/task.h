@@ -36,7 +36,7 @@ class ClassifierTask : public Task {
   void end_epoch() override;
 
   double evaluate() override;
-  std::optional<io::Image> draw_samples(int count) override;
+  std::optional<io::RgbImage> draw_samples(int count) override;
   const char* samples_caption() const override;
   void write_evaluation(const std::filesystem::path& run, int64_t epoch) override;
   void read_evaluation(const std::filesystem::path& run, int64_t last_epoch) override;

@@ -21,7 +21,7 @@ DetectionSample read_sample(const detect::Examples& examples, int64_t index,
                             const DetectionSpec& detection, bool flipped, bool reduced) {
   const Size whole = examples.picture_size(index);
   const Size size = detection_size(detection, whole);
-  const io::Image image = examples.load(index, reduced ? std::min(size.height, size.width) : 0);
+  const io::RgbImage image = examples.load(index, reduced ? std::min(size.height, size.width) : 0);
   DetectionSample sample;
   sample.index = index;
   const std::vector<float> planes = io::resize(image, io::whole(image), size);

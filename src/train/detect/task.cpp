@@ -10,8 +10,8 @@
 namespace sact::train {
 namespace {
 
-io::Image image_of(const torch::Tensor& pixels) {
-  io::Image image(int(pixels.size(2)), int(pixels.size(1)));
+io::RgbImage image_of(const torch::Tensor& pixels) {
+  io::RgbImage image(int(pixels.size(2)), int(pixels.size(1)));
   const torch::Tensor rows = pixels.round().to(torch::kUInt8).permute({1, 2, 0}).contiguous();
   std::copy_n(rows.data_ptr<uint8_t>(), image.rgb.size(), image.rgb.begin());
   return image;
@@ -106,7 +106,7 @@ double DetectorTask::evaluate() {
   return evaluation_.metrics[detect::kAp];
 }
 
-std::optional<io::Image> DetectorTask::draw_samples(int count) {
+std::optional<io::RgbImage> DetectorTask::draw_samples(int count) {
   const ModelSpec& spec = detector_->spec();
   report::PonderSheet sheet;
   count = int(std::min<int64_t>(count, val_->size()));

@@ -35,7 +35,7 @@ class DetectorTask : public Task {
   void end_epoch() override { loader_.reset(); }
 
   double evaluate() override;
-  std::optional<io::Image> draw_samples(int count) override;
+  std::optional<io::RgbImage> draw_samples(int count) override;
   const char* samples_caption() const override { return "ponder cost over validation images"; }
 
   std::vector<std::string> log_columns() const override { return report_->log_columns(); }

@@ -31,7 +31,7 @@ std::string work_text(const ModelSpec& spec) {
 std::string machine_text(const RunFacts& facts) {
   std::string text = fmt::format("{}, {}", facts.device, facts.precision);
   if (facts.processes > 1) text += fmt::format(", {} processes", facts.processes);
-  text += fmt::format(", {}, {} for decoding", counted(facts.threads, "thread"), facts.workers);
+  text += fmt::format(", {}, {} for decoding", pluralize(facts.threads, "thread"), facts.workers);
   return facts.images_kept.empty() ? text : text + ", images kept " + facts.images_kept;
 }
 
@@ -49,12 +49,12 @@ std::string start_text(const RunFacts& facts) {
 std::vector<std::string> banner(const RunFacts& facts) {
   return {
       fmt::format("data     {}: {} for training, {} for validation, {}", printable(facts.data, 200),
-                  counted(facts.train_images, "image"), facts.val_images,
-                  counted(facts.spec.classes, "class", "classes")),
+                  pluralize(facts.train_images, "image"), facts.val_images,
+                  pluralize(facts.spec.classes, "class", "classes")),
       "network  " + network_text(facts.spec) + ", " + work_text(facts.spec),
       fmt::format(
-          "run      {} of {}, {} each{}", counted(facts.epochs, "epoch"),
-          counted(facts.steps_per_epoch, "step"), counted(facts.batch, "image"),
+          "run      {} of {}, {} each{}", pluralize(facts.epochs, "epoch"),
+          pluralize(facts.steps_per_epoch, "step"), pluralize(facts.batch, "image"),
           facts.processes > 1 ? fmt::format(" in each of {} processes", facts.processes) : ""),
       "machine  " + machine_text(facts),
       start_text(facts),

@@ -141,7 +141,7 @@ void RunDirectory::write_model(const std::string& name, const ModelSpec& spec,
   sact::write_model(path_ / (name + ".safetensors"), spec, weights);
 }
 
-void RunDirectory::write_samples(const io::Image& sheet, const std::string& tag, int64_t epoch) {
+void RunDirectory::write_samples(const io::RgbImage& sheet, const std::string& tag, int64_t epoch) {
   make_directories(path_ / "samples");
   io::write_image(path_ / samples_file(epoch), sheet);
   events_->add_image(tag, sheet, epoch);

@@ -68,7 +68,7 @@ class RunDirectory {
   void write_model(const std::string& name, const ModelSpec& spec,
                    const std::vector<Weight>& weights);
   /// Writes samples/epoch-N.png, also into the event file under `tag`.
-  void write_samples(const io::Image& sheet, const std::string& tag, int64_t epoch);
+  void write_samples(const io::RgbImage& sheet, const std::string& tag, int64_t epoch);
   /// Writes curves.svg and summary.html; title, settings and samples of some epochs are added to
   /// the page.
   void write_summary(report::SummaryPage page, const std::string& samples_caption);

@@ -46,7 +46,7 @@ HeadStart head_start(const ModelSpec& spec, const ModelSpec& init) {
         fmt::format("its classes have no names and are taken in the order of {}", match.order);
   } else if (!same) {
     start.said = fmt::format("{} of its {} found by name",
-                             counted(spec.classes, "class", "classes"), init.classes);
+                             pluralize(spec.classes, "class", "classes"), init.classes);
   }
   return start;
 }
@@ -70,8 +70,8 @@ std::string parts_text(const std::set<std::string>& parts) {
     halting += part.starts_with("halting ");
     units += part.starts_with("unit ");
   }
-  if (units > 0) texts.push_back(counted(units, "unit"));
-  if (halting > 0) texts.push_back("halting of " + counted(halting, "unit"));
+  if (units > 0) texts.push_back(pluralize(units, "unit"));
+  if (halting > 0) texts.push_back("halting of " + pluralize(halting, "unit"));
   if (parts.count("proposals")) texts.emplace_back("proposals");
   return fmt::format("{}", fmt::join(texts, ", "));
 }

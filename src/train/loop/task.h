@@ -146,7 +146,7 @@ class Task {
   /// The higher the better. Below 0: there was nothing to evaluate.
   virtual double evaluate() = 0;
   /// Pictures of some validation images.
-  virtual std::optional<io::Image> draw_samples(int count) = 0;
+  virtual std::optional<io::RgbImage> draw_samples(int count) = 0;
   virtual const char* samples_caption() const = 0;
   /// Files of its own about the last evaluation.
   virtual void write_evaluation(const std::filesystem::path&, int64_t /*epoch*/) {}

@@ -104,7 +104,7 @@ void expect_forward_memory(const ModelSpec& spec, int count, Size size) {
   const int64_t values = copies * widest + 2 * 3 * size.positions();
   sact::expect_memory(
       uint64_t(4 * count * values),
-      fmt::format("running {} of {}x{}", counted(count, "image"), size.height, size.width));
+      fmt::format("running {} of {}x{}", pluralize(count, "image"), size.height, size.width));
 }
 
 std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& output, Size size) {
