@@ -125,8 +125,11 @@ void declare_new(CLI::App& app, Action& action) {
       ->add_option("--stem", options->stem,
                    "First layers: imagenet is 7x7 and pooling, small is 3x3 (default: imagenet)")
       ->check(CLI::IsMember({"imagenet", "small"}));
-  command->add_option("--unit", options->unit, "Kind of residual units (default: bottleneck)")
-      ->check(CLI::IsMember({"bottleneck", "basic"}));
+  command
+      ->add_option("--unit", options->unit,
+                   "Kind of residual units; in those of version 1 norms come after convolutions, "
+                   "as in most published networks (default: bottleneck)")
+      ->check(CLI::IsMember(unit_names()));
   command->add_option("--tile", options->tile, "Side of the tiles that halt together (default: 1)");
   command->add_option("--epsilon", options->epsilon,
                       "A position halts when its scores reach 1 - epsilon (default: 0.01)");

@@ -4,47 +4,26 @@
 #include "app/torch_plugin.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/training.h"
 #include "train/classify/settings.h"
 
 namespace sact::cli {
 namespace {
 
+std::string percent(double accuracy) {
+  return fmt::format("{:.2f} %", 100 * accuracy);
+}
+
 int run(const TrainingOptions& options) {
   if (options.list_settings) {
     print_settings(options, train::settings_help(), train::to_json(train::TrainSettings{}));
     return 0;
   }
-  const train::TrainRequest request = training_request(options);
-  const train::TrainOutcome outcome = app::torch_plugin().train(request);
-  const int status = outcome.finished ? 0 : interrupted_status();
-  if (!outcome.first) return status;
-  if (options.common.json) {
-    print_json({{"out", options.run},
-                {"finished", outcome.finished},
-                {"epochs", outcome.epochs},
-                {"steps", outcome.steps},
-                {"seconds", outcome.seconds},
-                {"accuracy", outcome.score},
-                {"best_accuracy", outcome.best_score},
-                {"flops", outcome.flops}});
-  } else if (outcome.finished_before) {
-    print(fmt::format("{} is finished: {}, best accuracy {:.2f} %; epochs={} would go on",
-                      options.run, pluralize(outcome.epochs, "epoch"), 100 * outcome.best_score,
-                      3 * outcome.epochs / 2 + 1));
-  } else if (outcome.finished) {
-    print(fmt::format("finished {} in {}: best accuracy {:.2f} %",
-                      pluralize(outcome.epochs, "epoch"), format_duration(outcome.seconds),
-                      100 * outcome.best_score));
-    print_hint(fmt::format(
-        "look at {0}/summary.html; next: sact eval {0}/best.safetensors --data {1}{2}, or "
-        "sact predict {0}/best.safetensors IMAGE",
-        options.run, outcome.data, outcome.split == "val" ? "" : " --split " + outcome.split));
-  } else {
-    print_stopped(options, "train", outcome.steps);
-  }
-  return status;
+  const train::TrainOutcome outcome = app::torch_plugin().train(training_request(options));
+  const std::string next = fmt::format(
+      "sact eval {0}/best.safetensors --data {1}{2}, or sact predict {0}/best.safetensors IMAGE",
+      options.run, outcome.data, outcome.split == "val" ? "" : " --split " + outcome.split);
+  return print_outcome(options, outcome, {"train", "accuracy", percent}, next);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "app/torch_plugin.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/training.h"
 #include "detect/coco_eval.h"
 #include "train/detect/settings.h"
@@ -18,32 +17,9 @@ int run(const TrainingOptions& options) {
                    train::to_json(train::DetectionSettings{}));
     return 0;
   }
-  const train::TrainRequest request = training_request(options);
-  const train::TrainOutcome outcome = app::torch_plugin().train_detector(request);
-  const int status = outcome.finished ? 0 : interrupted_status();
-  if (!outcome.first) return status;
-  if (options.common.json) {
-    print_json({{"out", options.run},
-                {"finished", outcome.finished},
-                {"epochs", outcome.epochs},
-                {"steps", outcome.steps},
-                {"seconds", outcome.seconds},
-                {"AP", outcome.score},
-                {"best_AP", outcome.best_score},
-                {"flops", outcome.flops}});
-  } else if (outcome.finished_before) {
-    print(fmt::format("{} is finished: {}, best AP {}; epochs={} would go on", options.run,
-                      pluralize(outcome.epochs, "epoch"), detect::metric_text(outcome.best_score),
-                      3 * outcome.epochs / 2 + 1));
-  } else if (outcome.finished) {
-    print(fmt::format("finished {} in {}: best AP {}", pluralize(outcome.epochs, "epoch"),
-                      format_duration(outcome.seconds), detect::metric_text(outcome.best_score)));
-    print_hint(fmt::format("look at {0}/summary.html; next: sact detect {0}/best.safetensors IMAGE",
-                           options.run));
-  } else {
-    print_stopped(options, "train-detector", outcome.steps);
-  }
-  return status;
+  const train::TrainOutcome outcome = app::torch_plugin().train_detector(training_request(options));
+  return print_outcome(options, outcome, {"train-detector", "AP", detect::metric_text},
+                       fmt::format("sact detect {}/best.safetensors IMAGE", options.run));
 }
 
 }  // namespace

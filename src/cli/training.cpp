@@ -4,6 +4,7 @@
 
 #include "app/outputs.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 
@@ -52,10 +53,34 @@ void print_settings(const TrainingOptions& options, const std::string& help,
   print_lines(wrapped_sections(help, help_columns(), colour_wanted(STDOUT_FILENO)));
 }
 
-void print_stopped(const TrainingOptions& options, const char* command, int64_t steps) {
-  print(fmt::format(
-      "stopped at step {0}, saved in {1}; run the same command to go on, or sact {2} --out {1}",
-      steps, options.run, command));
+int print_outcome(const TrainingOptions& options, const train::TrainOutcome& outcome,
+                  const TrainingWords& words, const std::string& next) {
+  const int status = outcome.finished ? 0 : interrupted_status();
+  if (!outcome.first) return status;
+  const std::string epochs = pluralize(outcome.epochs, "epoch");
+  const std::string best =
+      fmt::format("best {} {}", words.score, words.score_text(outcome.best_score));
+  if (options.common.json) {
+    print_json({{"out", options.run},
+                {"finished", outcome.finished},
+                {"epochs", outcome.epochs},
+                {"steps", outcome.steps},
+                {"seconds", outcome.seconds},
+                {words.score, outcome.score},
+                {fmt::format("best_{}", words.score), outcome.best_score},
+                {"flops", outcome.flops}});
+  } else if (outcome.finished_before) {
+    print(fmt::format("{} is finished: {}, {}; epochs={} would go on", options.run, epochs, best,
+                      3 * outcome.epochs / 2 + 1));
+  } else if (outcome.finished) {
+    print(fmt::format("finished {} in {}: {}", epochs, format_duration(outcome.seconds), best));
+    print_hint(fmt::format("look at {}/summary.html; next: {}", options.run, next));
+  } else {
+    print(fmt::format(
+        "stopped at step {0}, saved in {1}; run the same command to go on, or sact {2} --out {1}",
+        outcome.steps, options.run, words.command));
+  }
+  return status;
 }
 
 }  // namespace sact::cli

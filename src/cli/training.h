@@ -27,7 +27,15 @@ void print_settings(const TrainingOptions& options, const std::string& help,
 /// What to ask of LibTorch; from now on Ctrl-C stops the training with a checkpoint.
 train::TrainRequest training_request(const TrainingOptions& options);
 
-/// Says how to go on with a run that was interrupted.
-void print_stopped(const TrainingOptions& options, const char* command, int64_t steps);
+/// How a training speaks of itself.
+struct TrainingWords {
+  const char* command;                      // without "sact"
+  const char* score;                        // what evaluations measure: a key of the JSON too
+  std::string (*score_text)(double score);  // for people
+};
+
+/// Prints the outcome; `next` are commands for a run that is finished. Returns the exit status.
+int print_outcome(const TrainingOptions& options, const train::TrainOutcome& outcome,
+                  const TrainingWords& words, const std::string& next);
 
 }  // namespace sact::cli

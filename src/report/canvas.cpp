@@ -30,7 +30,11 @@ void set_color(cairo_t* cairo, Rgb color, double alpha = 1) {
 
 }  // namespace
 
-void need_pictures() {}  // here they are
+bool can_draw_pictures() {
+  return true;
+}
+
+void need_pictures() {}
 
 void Canvas::Destroy::operator()(_cairo* cairo) const {
   cairo_destroy(cairo);

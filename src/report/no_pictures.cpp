@@ -20,6 +20,10 @@ namespace {
 
 }  // namespace
 
+bool can_draw_pictures() {
+  return false;
+}
+
 void need_pictures() {
   refuse();
 }

@@ -4,6 +4,8 @@
 
 namespace sact::report {
 
+bool can_draw_pictures();
+
 /// Throws sact::Error where it cannot.
 void need_pictures();
 

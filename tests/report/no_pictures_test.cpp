@@ -10,6 +10,7 @@ namespace sact::report {
 namespace {
 
 TEST(NoPictures, DrawingIsRefusedInOneLine) {
+  EXPECT_FALSE(can_draw_pictures());
   for (const std::string& message :
        {test::error_of([] { need_pictures(); }), test::error_of([] { draw_ponder_picture({}); })}) {
     EXPECT_NE(message.find("SACT_PICTURES=OFF"), std::string::npos) << message;

@@ -11,6 +11,7 @@
 #include "data/open.h"
 #include "io/json.h"
 #include "report/csv.h"
+#include "report/pictures.h"
 #include "support/errors.h"
 #include "support/protobuf.h"
 #include "support/temporary.h"
@@ -97,11 +98,12 @@ TEST_F(Training, RunFolderHasEverything) {
   EXPECT_EQ(result.epochs, 2);
   EXPECT_EQ(result.steps, 12);
   EXPECT_EQ(task_->last_evaluation().images, 20);
-  for (const char* file :
-       {"settings.json", "log.csv", "curves.svg", "summary.html", "events", "best.safetensors",
-        "last.safetensors", "checkpoint.safetensors", "samples/epoch-0002.png"}) {
+  for (const char* file : {"settings.json", "log.csv", "curves.svg", "summary.html", "events",
+                           "best.safetensors", "last.safetensors", "checkpoint.safetensors"}) {
     EXPECT_TRUE(std::filesystem::exists(directory_ / ("a/" + std::string(file)))) << file;
   }
+  EXPECT_EQ(std::filesystem::exists(directory_ / "a/samples/epoch-0002.png"),
+            report::can_draw_pictures());
   const report::CsvColumns log = report::read_csv(directory_ / "a/log.csv");
   EXPECT_EQ(log.rows(), 2u);
   EXPECT_EQ(result.score, log.find("val_accuracy")->back());

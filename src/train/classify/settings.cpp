@@ -1,5 +1,6 @@
 #include "train/classify/settings.h"
 
+#include "model/spec.h"
 #include "train/loop/settings_table.h"
 
 namespace sact::train {
@@ -20,7 +21,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("units", s.units, defines, "residual units of each block, such as 3,4,23,3");
   visit("halting", s.halting, defines, "none, act, sact, or auto: as init, else none");
   visit("stem", s.stem, defines, "imagenet or small");
-  visit("unit", s.unit, defines, "bottleneck or basic");
+  visit("unit", s.unit, defines, "bottleneck, basic, bottleneck_v1 or basic_v1");
   visit("width", s.width, defines, "width of block 1");
   visit("epsilon", s.epsilon, defines, "positions halt at 1 - epsilon; 0: as init, else 0.01");
   visit("tile", s.tile, defines, "side of tiles that halt together; 0: as init, else 1");
@@ -79,7 +80,7 @@ void validate(const TrainSettings& s) {
   check_setting_name("halting", s.halting, {"auto", "none", "act", "sact"});
   check_setting_name("halting_norm", s.halting_norm, {"auto", "true", "false"});
   check_setting_name("stem", s.stem, {"imagenet", "small"});
-  check_setting_name("unit", s.unit, {"bottleneck", "basic"});
+  unit_from_name(s.unit, "setting 'unit'");
   check_setting_name("schedule", s.schedule, {"step", "cosine"});
   check_setting_name("precision", s.precision, {"fp32", "bf16"});
   check_setting_name("cache", s.cache, {"auto", "none", "memory"});

@@ -1,5 +1,6 @@
 #include "train/detect/settings.h"
 
+#include "model/spec.h"
 #include "train/loop/settings_table.h"
 
 namespace sact::train {
@@ -17,7 +18,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("units", s.units, defines, "residual units of each block, such as 3,4,23,3");
   visit("halting", s.halting, defines, "none, act, sact, or auto: as the model it starts from");
   visit("stem", s.stem, defines, "imagenet or small");
-  visit("unit", s.unit, defines, "bottleneck or basic");
+  visit("unit", s.unit, defines, "bottleneck, basic, bottleneck_v1 or basic_v1");
   visit("width", s.width, defines, "width of block 1");
   visit("shorter_side", s.shorter_side, defines, "images are scaled to this shorter side");
   visit("anchor_sizes", s.anchor_sizes, defines, "roots of the areas of anchors, in pixels");
@@ -65,7 +66,7 @@ void validate(const DetectionSettings& s) {
   }
   check_setting_name("halting", s.halting, {"auto", "none", "act", "sact"});
   check_setting_name("stem", s.stem, {"imagenet", "small"});
-  check_setting_name("unit", s.unit, {"bottleneck", "basic"});
+  unit_from_name(s.unit, "setting 'unit'");
   check_setting_name("schedule", s.schedule, {"step", "cosine"});
   check_setting_name("precision", s.precision, {"fp32", "bf16"});
   check_setting_range("halting_bias", s.halting_bias, -100.0, 100.0);

@@ -9,12 +9,12 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "data/order.h"
 #include "train/loop/banner.h"
+#include "train/loop/given_settings.h"
 #include "train/loop/run_directory.h"
 #include "train/loop/run_log.h"
 #include "train/loop/run_progress.h"
@@ -34,22 +34,12 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Puts what the user gives over the settings.
-void give(RunSettings& settings, const TrainRequest& request) {
-  if (!request.config.empty()) {
-    const auto bytes = read_file(request.config, 1 << 20);
-    settings.set_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, request.config);
-  }
-  for (const std::string& assignment : request.assignments) settings.set_text(assignment);
-}
-
 class Trainer {
  public:
   Trainer(Task& task, const TrainRequest& request);
   TrainOutcome run();
 
  private:
-  void resume_settings();
   bool finished_before();
   void prepare();
   void compare_with_others();
@@ -92,41 +82,17 @@ class Trainer {
 };
 
 ProcessGroup join_group(Task& task, const TrainRequest& request) {
-  give(task.settings(), request);  // mistakes in it need no other process to be seen
+  give_settings(task.settings(), request);  // mistakes in it need no other process to be seen
   return ProcessGroup::from_environment(device_from_name(request.device));
 }
 
 Trainer::Trainer(Task& task, const TrainRequest& request)
     : task_(task), request_(request), group_(join_group(task, request)) {
-  resume_settings();
+  resume_settings(task_, request, group_);
   task_.settings().check();
   settings_ = task_.loop_settings();
   if (group_.first()) {
     directory_ = std::make_unique<RunDirectory>(request.run, task_.settings());
-  }
-}
-
-/// Takes the settings of the run that the folder of the first process holds, if it holds one:
-/// settings that were not given then need not be the same by chance, nor be known to the others.
-void Trainer::resume_settings() {
-  RunSettings& settings = task_.settings();
-  std::string stored;
-  if (group_.first()) {
-    read_stored_settings(request_.run, task_.trains_detectors(),
-                         [&](const std::string& json, const std::string& name) {
-                           settings.changes_since(json, name);  // throws when it is damaged
-                           stored = json;
-                         });
-  }
-  stored = group_.broadcast(stored);
-  if (stored.empty()) return;
-  settings.replace(stored, "the settings of worker 0");
-  const int64_t before = task_.loop_settings().epochs;
-  give(settings, request_);
-  const int64_t epochs = task_.loop_settings().epochs;
-  if (epochs > before && group_.first()) {
-    log_info("epochs: {} -> {}; from here on the rate is that of a run of {} epochs", before,
-             epochs, epochs);
   }
 }
 
