@@ -9,7 +9,7 @@
 
 namespace sact::detect {
 
-ObjectDetector::Detector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session)
+ObjectDetector::ObjectDetector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session)
     : spec_(spec),
       extractor_spec_(sact::extractor_spec(spec)),
       box_spec_(sact::box_spec(spec)),

@@ -34,7 +34,7 @@ class GifDecoder {
 
   ImageHeader header(const ReadOptions& options) {
     go_to_first_frame();
-    const GifImageDesc& frame = gif_->RgbImage;
+    const GifImageDesc& frame = gif_->Image;
     check_pixel_count(uint64_t(frame.Width), uint64_t(frame.Height), name_, options);
     // A frame that is larger than the canvas is shown whole.
     const int64_t width = std::max<int64_t>(gif_->SWidth, int64_t(frame.Left) + frame.Width);
@@ -48,7 +48,7 @@ class GifDecoder {
     const ImageHeader size = header(options);
     RgbImage image(size.width, size.height);
     std::fill(image.rgb.begin(), image.rgb.end(), uint8_t(255));
-    const GifImageDesc& frame = gif_->RgbImage;
+    const GifImageDesc& frame = gif_->Image;
     const ColorMapObject* colors = frame.ColorMap ? frame.ColorMap : gif_->SColorMap;
     if (!colors) refuse("it has no palette");
     std::vector<GifPixelType> line(size_t(frame.Width));

@@ -11,10 +11,10 @@
 
 namespace sact::engine {
 
-CpuSession::Session(std::shared_ptr<const Plan> plan, int threads)
+CpuSession::CpuSession(std::shared_ptr<const Plan> plan, int threads)
     : CpuSession(std::move(plan), std::make_shared<ThreadTeam>(threads)) {}
 
-CpuSession::Session(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team)
+CpuSession::CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team)
     : LayerTeam(std::move(team), plan->table, plan->type),
       plan_(std::move(plan)),
       scratch_(size_t(team_->size())) {}
