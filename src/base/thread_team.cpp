@@ -88,15 +88,15 @@ void ThreadTeam::start(const Job& job) {
   }
 }
 
-void ThreadTeam::meet() {
+void ThreadTeam::barrier() {
   if (job_.parts == 1) return;
-  const uint32_t number = meetings_.load(std::memory_order_acquire);
+  const uint32_t number = barriers_.load(std::memory_order_acquire);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == job_.parts) {
     arrived_.store(0, std::memory_order_relaxed);
-    meetings_.store(number + 1, std::memory_order_release);
-    meetings_.notify_all();
+    barriers_.store(number + 1, std::memory_order_release);
+    barriers_.notify_all();
   } else {
-    wait_for_change(meetings_, number);
+    wait_for_change(barriers_, number);
   }
 }
 

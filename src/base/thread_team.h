@@ -38,7 +38,7 @@ class ThreadTeam {
 
   /// Called inside of a job by all of its parts: none returns before all have called. What they
   /// wrote before, all can read after.
-  void meet();
+  void barrier();
 
   /// Shares [0, count) out evenly: work(first, last) for each thread, with at least `least` items,
   /// if there are so many.
@@ -67,8 +67,8 @@ class ThreadTeam {
   Job job_;
   std::atomic<uint32_t> started_{0};  // jobs so far; the top bit asks the threads to end
   std::atomic<int> unfinished_{0};    // helpers that have not finished the job under way
-  std::atomic<int> arrived_{0};       // parts that wait in meet()
-  std::atomic<uint32_t> meetings_{0};
+  std::atomic<int> arrived_{0};       // parts that wait in barrier()
+  std::atomic<uint32_t> barriers_{0};
   std::vector<std::thread> helpers_;
 };
 

@@ -21,7 +21,7 @@ struct Annotation {
   bool has_size() const { return image.height > 0 && image.width > 0; }
 };
 
-/// By the index of the item in the list of files.
+/// By the index of the sample in the list of files.
 using Annotations = std::unordered_map<int64_t, Annotation>;
 
 /// Which images boxes are wanted for: `files` as "class/name.jpg" in `folder`, which is `root` or

@@ -1,4 +1,4 @@
-// Batches decoded ahead of time: a queue of batches in work that threads fill item by item.
+// Batches decoded ahead of time: a queue of batches in work that threads fill sample by sample.
 #include "data/batch_loader.h"
 
 #include <algorithm>
@@ -19,25 +19,25 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "data/stored_item.h"
+#include "data/stored_sample.h"
 
 namespace sact::data {
 namespace {
 
-/// Writes the planes of an item; throws sact::Error when it cannot be read.
-using Source = std::function<StoredItem(int64_t index, uint8_t* planes)>;
+/// Writes the planes of a sample; throws sact::Error when it cannot be read.
+using Source = std::function<StoredSample(int64_t index, uint8_t* planes)>;
 
 struct Failure {
   int64_t index = 0;
   std::string problem;
 };
 
-/// The place of one item in a batch, filled by one thread.
+/// The place of one sample in a batch, filled by one thread.
 struct Slot {
-  int64_t index = -1;  // of the item that is in it; -1: none
-  StoredItem item;
-  std::vector<Failure> failures;  // items tried before, in order
-  std::exception_ptr exception;   // anything but an unreadable item
+  int64_t index = -1;  // of the sample that is in it; -1: none
+  StoredSample sample;
+  std::vector<Failure> failures;  // samples tried before, in order
+  std::exception_ptr exception;   // anything but an unreadable sample
 };
 
 struct Pending {
@@ -53,8 +53,8 @@ void check_options(const LoaderOptions& options, int64_t order_size) {
   if (options.prefetch < 1) fail("prefetch must be at least 1 batch, not {}", options.prefetch);
   if (options.threads < 0) fail("the number of threads must be 0 or more, not {}", options.threads);
   if (options.first_position < 0 || options.first_position > order_size) {
-    fail("the epoch has {} items and cannot go on at item {}; did the data set change?", order_size,
-         options.first_position);
+    fail("the epoch has {} samples and cannot go on at sample {}; did the data set change?",
+         order_size, options.first_position);
   }
   const double bytes = double(plane_bytes(options.size)) * options.batch_size;
   const double total = bytes * (double(options.prefetch) + 1),
@@ -72,7 +72,7 @@ void check_options(const LoaderOptions& options, int64_t order_size) {
 
 class BatchLoader::Work {
  public:
-  Work(Source source, std::shared_ptr<CorruptItems> corrupt, std::vector<int64_t> order,
+  Work(Source source, std::shared_ptr<CorruptSamples> corrupt, std::vector<int64_t> order,
        const LoaderOptions& options)
       : source_(std::move(source)),
         corrupt_(std::move(corrupt)),
@@ -105,7 +105,7 @@ class BatchLoader::Work {
         Pending pending = take_finished(batch);
         consumed_ += int64_t(pending.slots.size());
         assemble(pending, batch);
-      } while (batch.count == 0);  // every item of it was unreadable
+      } while (batch.count == 0);  // every sample of it was unreadable
       return true;
     } catch (...) {
       failure_ = std::current_exception();
@@ -153,7 +153,7 @@ class BatchLoader::Work {
     }
   }
 
-  /// The next place to fill. A batch lies in the queue from its first item to its last, and the
+  /// The next place to fill. A batch lies in the queue from its first sample to its last, and the
   /// queue never moves its elements, so the pointer holds.
   std::pair<Pending*, size_t> take_slot() {
     const int64_t done = (next_ - options_.first_position) % options_.batch_size;
@@ -183,7 +183,7 @@ class BatchLoader::Work {
         const int64_t index = order_[(position + step) % order_.size()];
         if (failed.contains(index)) continue;
         try {
-          slot.item = source_(index, planes);
+          slot.sample = source_(index, planes);
           slot.index = index;
           return;
         } catch (const Error& error) {
@@ -232,16 +232,16 @@ class BatchLoader::Work {
       if (place != i) {
         std::memcpy(batch.pixels.data() + place * bytes, batch.pixels.data() + i * bytes, bytes);
       }
-      batch.labels.push_back(slot.item.label);
-      batch.aspects.push_back(slot.item.aspect);
-      batch.boxes.push_back(slot.item.box);
+      batch.labels.push_back(slot.sample.label);
+      batch.aspects.push_back(slot.sample.aspect);
+      batch.boxes.push_back(slot.sample.box);
       batch.indices.push_back(slot.index);
     }
     batch.pixels.resize(size_t(batch.count) * bytes);
   }
 
   const Source source_;
-  const std::shared_ptr<CorruptItems> corrupt_;  // used by the consumer only
+  const std::shared_ptr<CorruptSamples> corrupt_;  // used by the consumer only
   const int64_t limit_;
   const std::vector<int64_t> order_;
   const LoaderOptions options_;
@@ -265,8 +265,8 @@ class BatchLoader::Work {
 
 namespace {
 
-std::shared_ptr<CorruptItems> chosen(const LoaderOptions& options,
-                                     const std::shared_ptr<CorruptItems>& otherwise) {
+std::shared_ptr<CorruptSamples> chosen(const LoaderOptions& options,
+                                       const std::shared_ptr<CorruptSamples>& otherwise) {
   return options.corrupt ? options.corrupt : otherwise;
 }
 
@@ -280,9 +280,9 @@ BatchLoader::BatchLoader(const Dataset& dataset, std::vector<int64_t> order,
                          const LoaderOptions& options) {
   check_options(options, int64_t(order.size()));
   check_order(order, dataset.size());
-  auto own = std::make_shared<CorruptItems>(default_corrupt_limit(dataset.size()));
+  auto own = std::make_shared<CorruptSamples>(default_corrupt_limit(dataset.size()));
   auto source = [&dataset, size = options.size](int64_t index, uint8_t* planes) {
-    return store_item(dataset, index, size, planes);
+    return store_sample(dataset, index, size, planes);
   };
   work_ = std::make_unique<Work>(source, chosen(options, own), std::move(order), options);
 }

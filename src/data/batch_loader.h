@@ -6,22 +6,22 @@
 #include <vector>
 
 #include "base/size.h"
-#include "data/corrupt_items.h"
+#include "data/corrupt_samples.h"
 #include "data/dataset.h"
 #include "data/decoded_set.h"
 
 namespace sact::data {
 
 struct Batch {
-  int64_t first_position = 0;  // place of the first item in the order
+  int64_t first_position = 0;  // place of the first sample in the order
   int64_t next_position = 0;   // where a pass that continues after this batch starts
   int count = 0;
   Size size;
   std::vector<uint8_t> pixels;  // [count, 3, height, width]
   std::vector<int32_t> labels;
   std::vector<float> aspects;        // width over height of the original images
-  std::vector<NormalizedBox> boxes;  // the largest of an item; the whole image where there is none
-  std::vector<int64_t> indices;      // of the items in the data set
+  std::vector<NormalizedBox> boxes;  // the largest of a sample; the whole image where there is none
+  std::vector<int64_t> indices;      // of the samples in the data set
 };
 
 struct LoaderOptions {
@@ -32,30 +32,30 @@ struct LoaderOptions {
   int64_t first_position = 0;  // of the order, to go on in the middle of an epoch
   bool drop_last = false;      // leave out a last batch that is not full
   OnCorrupt on_corrupt = OnCorrupt::kReplace;
-  /// Shared by all passes over a data set, so that an item is named once. Without it a pass has its
-  /// own, with the default limit.
-  std::shared_ptr<CorruptItems> corrupt = {};
+  /// Shared by all passes over a data set, so that a sample is named once. Without it a pass has
+  /// its own, with the default limit.
+  std::shared_ptr<CorruptSamples> corrupt = {};
 };
 
-/// One pass over the items of `order`. Batches come in order and hold the same whatever the number
-/// of threads.
+/// One pass over the samples of `order`. Batches come in order and hold the same whatever the
+/// number of threads.
 class BatchLoader {
  public:
-  /// The data set must outlive the loader. Indices of `order` are items of it.
+  /// The data set must outlive the loader. Indices of `order` are samples of it.
   BatchLoader(const Dataset& dataset, std::vector<int64_t> order, const LoaderOptions& options);
   /// The same batches from memory; `options.size` must be that of the decoded set.
   BatchLoader(const DecodedSet& set, std::vector<int64_t> order, const LoaderOptions& options);
-  /// Stops as soon as the items in work are done.
+  /// Stops as soon as the samples in work are done.
   ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
   /// Puts the next batch into `batch`, reusing its memory; false at the end. Waits for the decoding
-  /// threads, and throws what they threw: sact::Error when too many items cannot be read. After
+  /// threads, and throws what they threw: sact::Error when too many samples cannot be read. After
   /// that, every call throws the same.
   bool next(Batch& batch);
 
-  /// Unreadable items met so far, in this pass and those that shared `options.corrupt`.
+  /// Unreadable samples met so far, in this pass and those that shared `options.corrupt`.
   int64_t corrupt_count() const;
 
  private:

@@ -33,7 +33,7 @@ class Cifar10 : public Dataset {
   int64_t size() const override { return int64_t(records_.size()); }
   const std::vector<std::string>& class_names() const override { return class_names_; }
 
-  std::string item_name(int64_t index) const override {
+  std::string sample_name(int64_t index) const override {
     for (const MappedFile& file : files_) {
       const int64_t count = int64_t(file.bytes().size() / kRecord);
       if (index < count) return fmt::format("{} record {}", file.path().string(), index);
@@ -46,14 +46,14 @@ class Cifar10 : public Dataset {
     return std::to_integer<int>(records_.at(size_t(index))[0]);
   }
 
-  Item load(int64_t index, int) const override {
+  Sample load(int64_t index, int) const override {
     const std::byte* record = records_.at(size_t(index));
-    Item item{io::RgbImage(kSide, kSide), label(index)};
+    Sample sample{io::RgbImage(kSide, kSide), label(index)};
     for (size_t c = 0; c < 3; ++c) {
       const std::byte* plane = record + 1 + c * kPlane;
-      for (size_t i = 0; i < kPlane; ++i) item.image.rgb[i * 3 + c] = uint8_t(plane[i]);
+      for (size_t i = 0; i < kPlane; ++i) sample.image.rgb[i * 3 + c] = uint8_t(plane[i]);
     }
-    return item;
+    return sample;
   }
 
  private:

@@ -202,13 +202,13 @@ class RelabelledSet : public Dataset {
 
   int64_t size() const override { return dataset_->size(); }
   const Names& class_names() const override { return names_; }
-  std::string item_name(int64_t index) const override { return dataset_->item_name(index); }
+  std::string sample_name(int64_t index) const override { return dataset_->sample_name(index); }
   int label(int64_t index) const override { return relabelled(dataset_->label(index)); }
 
-  Item load(int64_t index, int min_side) const override {
-    Item item = dataset_->load(index, min_side);
-    item.label = relabelled(item.label);
-    return item;
+  Sample load(int64_t index, int min_side) const override {
+    Sample sample = dataset_->load(index, min_side);
+    sample.label = relabelled(sample.label);
+    return sample;
   }
 
  private:

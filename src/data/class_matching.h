@@ -24,7 +24,7 @@ struct ClassMatch {
 ClassMatch match_classes(const std::vector<std::string>& names,
                          const std::vector<std::string>& labels, int network_classes);
 
-/// The same items, labelled by the network's classes. `classes` is what match_classes() found.
+/// The same samples, labelled by the network's classes. `classes` is what match_classes() found.
 std::unique_ptr<Dataset> with_network_labels(std::unique_ptr<Dataset> dataset,
                                              std::vector<int> classes,
                                              std::vector<std::string> labels, int network_classes);

@@ -16,7 +16,7 @@ struct NormalizedBox {
   bool operator==(const NormalizedBox&) const = default;
 };
 
-struct Item {
+struct Sample {
   io::RgbImage image;
   int label = 0;
   std::vector<NormalizedBox> boxes = {};
@@ -32,15 +32,15 @@ class Dataset {
   virtual const std::vector<std::string>& class_names() const = 0;
   int classes() const { return int(class_names().size()); }
 
-  /// What messages call the item: a path, or the set and an index.
-  virtual std::string item_name(int64_t index) const = 0;
+  /// What messages call the sample: a path, or the set and an index.
+  virtual std::string sample_name(int64_t index) const = 0;
 
-  /// The class of an item, whether or not it can be read.
+  /// The class of a sample, whether or not it can be read.
   virtual int label(int64_t index) const = 0;
 
-  /// Decodes one item. With `min_side` above 0 a photograph may come at a reduced scale whose
-  /// shorter side still has that many pixels. Throws sact::Error when the item cannot be read.
-  virtual Item load(int64_t index, int min_side = 0) const = 0;
+  /// Decodes one sample. With `min_side` above 0 a photograph may come at a reduced scale whose
+  /// shorter side still has that many pixels. Throws sact::Error when the sample cannot be read.
+  virtual Sample load(int64_t index, int min_side = 0) const = 0;
 };
 
 }  // namespace sact::data

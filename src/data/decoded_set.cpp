@@ -90,10 +90,10 @@ class DecodedSet::Filling {
     const size_t i = size_t(index), bytes = plane_bytes(options_.size);
     uint8_t* planes = set_.pixels_.get() + i * bytes;
     std::memset(planes, 0, bytes);
-    const StoredItem item = store_item(dataset_, index, options_.size, planes);
-    set_.items_.labels[i] = item.label;
-    set_.items_.aspects[i] = item.aspect;
-    set_.items_.boxes[i] = item.box;
+    const StoredSample sample = store_sample(dataset_, index, options_.size, planes);
+    set_.samples_.labels[i] = sample.label;
+    set_.samples_.aspects[i] = sample.aspect;
+    set_.samples_.boxes[i] = sample.box;
   }
 
   void note_problem(int64_t index, const std::string& problem) {
@@ -141,12 +141,12 @@ DecodedSet::DecodedSet(const Dataset& dataset, const DecodeOptions& options)
   if (!pixels_)
     fail("the system gives no {} of memory; do without the cache", format_bytes(bytes_));
   const size_t count = size_t(dataset.size());
-  items_.labels.resize(count, 0);
-  items_.aspects.resize(count, 1);
-  items_.boxes.resize(count);
+  samples_.labels.resize(count, 0);
+  samples_.aspects.resize(count, 1);
+  samples_.boxes.resize(count);
   corrupt_ = options.corrupt
                  ? options.corrupt
-                 : std::make_shared<CorruptItems>(default_corrupt_limit(dataset.size()));
+                 : std::make_shared<CorruptSamples>(default_corrupt_limit(dataset.size()));
   Filling(dataset, options, *this).run();
 }
 
@@ -170,12 +170,12 @@ std::vector<int64_t> DecodedSet::readable_order(const std::vector<int64_t>& orde
   return result;
 }
 
-StoredItem DecodedSet::copy(int64_t index, uint8_t* planes) const {
+StoredSample DecodedSet::copy(int64_t index, uint8_t* planes) const {
   const auto problem = problems_.find(index);
   if (problem != problems_.end()) throw Error(problem->second);
   const size_t i = size_t(index), bytes = plane_bytes(size_);
   std::memcpy(planes, pixels_.get() + i * bytes, bytes);
-  return {items_.labels[i], items_.aspects[i], items_.boxes[i]};
+  return {samples_.labels[i], samples_.aspects[i], samples_.boxes[i]};
 }
 
 }  // namespace sact::data

@@ -23,13 +23,13 @@ std::optional<HeldOutPart> held_out_part(const std::string& split);
 /// The name of a split ("train" or "val") where `share` is held out; the plain name for 0.
 std::string split_name(const std::string& split, double share);
 
-/// Which items are held out: of every class the share with the lowest hashes of their names,
-/// rounded, but at least one and never all; a class of one item keeps it. So the choice depends on
-/// nothing but the names, and every class has its part.
-std::vector<bool> held_out_items(const std::vector<std::string>& names,
-                                 const std::vector<int>& labels, double share);
+/// Which samples are held out: of every class the share with the lowest hashes of their names,
+/// rounded, but at least one and never all; a class of one sample keeps it. So the choice depends
+/// on nothing but the names, and every class has its part.
+std::vector<bool> held_out_samples(const std::vector<std::string>& names,
+                                   const std::vector<int>& labels, double share);
 
-/// Some of the items of a data set, in their order.
-std::unique_ptr<Dataset> subset(std::unique_ptr<Dataset> whole, std::vector<int64_t> items);
+/// Some of the samples of a data set, in their order.
+std::unique_ptr<Dataset> subset(std::unique_ptr<Dataset> whole, std::vector<int64_t> samples);
 
 }  // namespace sact::data

@@ -30,24 +30,24 @@ class ImageFolder : public Dataset {
   int64_t size() const override { return int64_t(files_.size()); }
   const std::vector<std::string>& class_names() const override { return class_names_; }
 
-  std::string item_name(int64_t index) const override {
+  std::string sample_name(int64_t index) const override {
     return (folder_ / files_.at(size_t(index))).string();
   }
 
   int label(int64_t index) const override { return labels_.at(size_t(index)); }
 
-  Item load(int64_t index, int min_side) const override {
+  Sample load(int64_t index, int min_side) const override {
     const auto found = annotations_.find(index);
     const Annotation* annotation = found == annotations_.end() ? nullptr : &found->second;
     io::ReadOptions options;
     // Boxes in pixels of the image can only be read in the image at its full size.
     options.min_side = annotation && !annotation->has_size() ? 0 : min_side;
-    const std::string name = item_name(index);
-    Item item{io::read_image(name, options), label(index)};
+    const std::string name = sample_name(index);
+    Sample sample{io::read_image(name, options), label(index)};
     if (annotation) {
-      item.boxes = normalized(*annotation, {item.image.height, item.image.width}, name);
+      sample.boxes = normalized(*annotation, {sample.image.height, sample.image.width}, name);
     }
-    return item;
+    return sample;
   }
 
  private:

@@ -53,19 +53,19 @@ std::unique_ptr<Dataset> open_held_out(const std::string& description, const Hel
   std::vector<std::string> names;
   std::vector<int> labels;
   for (int64_t i = 0; i < whole->size(); ++i) {
-    names.push_back(fs::path(whole->item_name(i)).lexically_relative(folder).generic_string());
+    names.push_back(fs::path(whole->sample_name(i)).lexically_relative(folder).generic_string());
     labels.push_back(whole->label(i));
   }
-  const std::vector<bool> held_out = held_out_items(names, labels, part.share);
-  std::vector<int64_t> items;
+  const std::vector<bool> held_out = held_out_samples(names, labels, part.share);
+  std::vector<int64_t> samples;
   for (int64_t i = 0; i < whole->size(); ++i) {
-    if (held_out[size_t(i)] == part.held_out) items.push_back(i);
+    if (held_out[size_t(i)] == part.held_out) samples.push_back(i);
   }
-  if (items.empty()) {
+  if (samples.empty()) {
     fail("{}: every class has one image only; nothing can be held out for validation",
          printable(description));
   }
-  return subset(std::move(whole), std::move(items));
+  return subset(std::move(whole), std::move(samples));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// In which order the items of an epoch come, and which of them a worker gets.
+// In which order the samples of an epoch come, and which of them a worker gets.
 #pragma once
 
 #include <cstdint>

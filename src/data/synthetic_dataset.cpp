@@ -22,13 +22,13 @@ class SyntheticDataset : public Dataset {
 
   int64_t size() const override { return count_; }
   const std::vector<std::string>& class_names() const override { return class_names_; }
-  std::string item_name(int64_t index) const override {
+  std::string sample_name(int64_t index) const override {
     return fmt::format("{} picture {}", name_, index);
   }
 
   int label(int64_t index) const override { return int((first_ + index) % kSyntheticClasses); }
 
-  Item load(int64_t index, int) const override {
+  Sample load(int64_t index, int) const override {
     SACT_ASSERT(index >= 0 && index < count_);
     SyntheticSample sample = synthetic_sample(options_, first_ + index);
     const float width = float(options_.width), height = float(options_.height);

@@ -15,7 +15,7 @@
 #include "data/class_matching.h"
 #include "data/open.h"
 #include "data/order.h"
-#include "data/stored_item.h"
+#include "data/stored_sample.h"
 #include "evaluation/tally.h"
 #include "model/preprocess.h"
 
@@ -61,7 +61,7 @@ void prepare(const data::Batch& batch, Size size, const InputSpec& input, Thread
 
 EvalOutcome evaluate_at(Size size, NetworkSession& session, const ModelSpec& spec,
                         const data::Dataset& dataset, const Request& request,
-                        const std::shared_ptr<data::CorruptItems>& corrupt) {
+                        const std::shared_ptr<data::CorruptSamples>& corrupt) {
   const auto start = Clock::now();
   session.expect_memory(int(std::min<int64_t>(request.batch, dataset.size())), size);
   const int side = storage_size(dataset, size, spec);
@@ -88,7 +88,7 @@ EvalOutcome evaluate_at(Size size, NetworkSession& session, const ModelSpec& spe
     network_seconds += seconds_since(network_start);
     for (size_t i = 0; i < results.size(); ++i) {
       tally.add(results[i], batch.labels[i]);
-      report(request, {dataset.item_name(batch.indices[i]), size, batch.labels[i], results[i]});
+      report(request, {dataset.sample_name(batch.indices[i]), size, batch.labels[i], results[i]});
     }
     progress.advance(batch.count);
   }
@@ -133,7 +133,7 @@ std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec
                                   const Request& request) {
   const auto dataset = open_data(request, spec);
   // Of all sizes together, so that an unreadable image is named once.
-  const auto corrupt = std::make_shared<data::CorruptItems>(
+  const auto corrupt = std::make_shared<data::CorruptSamples>(
       data::corrupt_limit(dataset->size(), data::kTolerableShare));
   std::vector<EvalOutcome> outcomes;
   for (const Size size : request.sizes) {

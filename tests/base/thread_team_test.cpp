@@ -55,9 +55,9 @@ TEST(ThreadTeam, PartsOfAJobMeetAndSeeWhatTheOthersWrote) {
       team.run(parts, [&](int part) {
         for (int round = 1; round <= 100; ++round) {
           values[size_t(part)] = round;
-          team.meet();
+          team.barrier();
           for (int value : values) wrong += value != round;
-          team.meet();
+          team.barrier();
         }
       });
       EXPECT_EQ(wrong, 0) << parts << " of " << size;

@@ -1,4 +1,4 @@
-// Tests of the batch loader: contents, determinism, resuming, unreadable items, threads.
+// Tests of the batch loader: contents, determinism, resuming, unreadable samples, threads.
 #include "data/batch_loader.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "data/order.h"
-#include "data/stored_item.h"
+#include "data/stored_sample.h"
 #include "dataset_samples.h"
 #include "io/resize.h"
 
@@ -69,7 +69,7 @@ TEST(Squash, OtherSizesAreRoundedToTheNearest) {
   EXPECT_EQ(planes, (std::vector<uint8_t>{1, 15, 255}));
 }
 
-TEST(BatchLoader, BatchesHoldTheItemsOfTheOrder) {
+TEST(BatchLoader, BatchesHoldTheSamplesOfTheOrder) {
   const FakeDataset set(10);
   const auto batches = all_batches(set, {7, 2, 9, 4, 0}, small_batches(2));
   ASSERT_EQ(batches.size(), 3u);
@@ -79,10 +79,10 @@ TEST(BatchLoader, BatchesHoldTheItemsOfTheOrder) {
   EXPECT_EQ(batches[2].count, 1);
   EXPECT_EQ(batches[2].pixels.size(), 3u * 36);
   EXPECT_EQ(batches[0].labels, (std::vector<int32_t>{1, 2}));
-  EXPECT_EQ(batches[0].aspects[0], 1.0f);           // item 7 is 6 x 6
-  EXPECT_EQ(batches[0].aspects[1], 7.0f / 6);       // item 2 is 7 x 6
+  EXPECT_EQ(batches[0].aspects[0], 1.0f);           // sample 7 is 6 x 6
+  EXPECT_EQ(batches[0].aspects[1], 7.0f / 6);       // sample 2 is 7 x 6
   EXPECT_EQ(batches[0].boxes[0], NormalizedBox{});  // none: the whole image
-  // The larger of the two boxes of item 2: 0.75 x 0.2 against 0.5 x 0.25.
+  // The larger of the two boxes of sample 2: 0.75 x 0.2 against 0.5 x 0.25.
   EXPECT_EQ(batches[0].boxes[1], (NormalizedBox{0.25f, 0.5f, 1, 0.7f}));
   const io::RgbImage image = set.load(7, 0).image;
   EXPECT_EQ(batches[0].pixels[36 * 2 + 8], image.pixel(2, 1)[2]);
@@ -126,10 +126,11 @@ TEST(BatchLoader, GoingOnInTheMiddleGivesTheTail) {
   options.first_position = 40;
   EXPECT_TRUE(all_batches(set, order, options).empty());
   options.first_position = 41;
-  EXPECT_TRUE(says(error_of([&] { BatchLoader(set, order, options); }), "cannot go on at item 41"));
+  EXPECT_TRUE(
+      says(error_of([&] { BatchLoader(set, order, options); }), "cannot go on at sample 41"));
 }
 
-TEST(BatchLoader, UnreadableItemsAreReplacedByTheNextReadableOfTheOrder) {
+TEST(BatchLoader, UnreadableSamplesAreReplacedByTheNextReadableOfTheOrder) {
   const FakeDataset set(6, {1, 2, 5});
   CaptureStderr();
   const auto batches = all_batches(set, {0, 1, 2, 3, 4, 5}, small_batches(2));
@@ -148,7 +149,7 @@ TEST(BatchLoader, EvaluationSkipsUnreadableItems) {
   CaptureStderr();
   const auto batches = all_batches(loader);
   GetCapturedStderr();
-  ASSERT_EQ(batches.size(), 2u) << "a batch without any item is passed over";
+  ASSERT_EQ(batches.size(), 2u) << "a batch without any sample is passed over";
   EXPECT_EQ(batches[0].indices, (Order{0, 2}));
   EXPECT_EQ(batches[0].pixels.size(), 2u * 108);
   EXPECT_EQ(batches[1].indices, (Order{6, 7, 8}));
@@ -157,12 +158,12 @@ TEST(BatchLoader, EvaluationSkipsUnreadableItems) {
   EXPECT_EQ(batches[0].pixels, clean[0].pixels);
 }
 
-TEST(BatchLoader, TooManyUnreadableItemsEndThePassWithTheLastOne) {
+TEST(BatchLoader, TooManyUnreadableSamplesEndThePassWithTheLastOne) {
   const FakeDataset set(20, {2, 3, 11});
   for (const OnCorrupt on_corrupt : {OnCorrupt::kReplace, OnCorrupt::kSkip}) {
     LoaderOptions options = small_batches(4, 3);
     options.on_corrupt = on_corrupt;
-    options.corrupt = std::make_shared<CorruptItems>(2);
+    options.corrupt = std::make_shared<CorruptSamples>(2);
     BatchLoader loader(set, epoch_order(20, 0, 0, false), options);
     CaptureStderr();
     Batch batch;
@@ -176,10 +177,10 @@ TEST(BatchLoader, TooManyUnreadableItemsEndThePassWithTheLastOne) {
   }
 }
 
-TEST(BatchLoader, PassesShareTheirCountAndNameAnItemOnce) {
+TEST(BatchLoader, PassesShareTheirCountAndNameAnSampleOnce) {
   const FakeDataset set(6, {1});
   LoaderOptions options = small_batches(2);
-  options.corrupt = std::make_shared<CorruptItems>(default_corrupt_limit(set.size()));
+  options.corrupt = std::make_shared<CorruptSamples>(default_corrupt_limit(set.size()));
   CaptureStderr();
   for (int epoch = 0; epoch < 3; ++epoch) all_batches(set, epoch_order(6, 1, epoch, true), options);
   const std::string output = GetCapturedStderr();
@@ -195,7 +196,7 @@ TEST(BatchLoader, NothingReadableIsAnErrorAndDoesNotHang) {
   EXPECT_TRUE(says(message, "none of the 4 images can be read")) << message;
 }
 
-TEST(CorruptItems, LimitIsOneHundredthButAtLeastTen) {
+TEST(CorruptSamples, LimitIsOneHundredthButAtLeastTen) {
   EXPECT_EQ(default_corrupt_limit(50), 10);
   EXPECT_EQ(default_corrupt_limit(12894), 128);
 }
@@ -214,7 +215,7 @@ TEST(BatchLoader, OtherExceptionsOfThreadsReachTheConsumer) {
 class SlowDataset : public FakeDataset {
  public:
   using FakeDataset::FakeDataset;
-  Item load(int64_t index, int min_side) const override {
+  Sample load(int64_t index, int min_side) const override {
     ++loads;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return FakeDataset::load(index, min_side);
@@ -243,7 +244,7 @@ TEST(BatchLoader, PreparesNoMoreThanPrefetchAllows) {
 TEST(BatchLoader, CanBeDestroyedAtAnyMoment) {
   const SlowDataset set(100000, {1, 2, 3});
   LoaderOptions options = small_batches(8, 3);
-  options.corrupt = std::make_shared<CorruptItems>(1000);
+  options.corrupt = std::make_shared<CorruptSamples>(1000);
   set_log_level(LogLevel::kQuiet);
   for (int batches = 0; batches < 6; ++batches) {
     BatchLoader loader(set, epoch_order(100000, 0, 0, false), options);
@@ -269,13 +270,13 @@ TEST(BatchLoader, AbsurdSettingsAreRefused) {
   EXPECT_TRUE(says(refusal([](auto& o) { o.batch_size = 2000000000; }), "do not fit in"));
 }
 
-TEST(CorruptItems, AClassWithoutAReadableItemIsNamedOnce) {
+TEST(CorruptSamples, AClassWithoutAReadableSampleIsNamedOnce) {
   const FakeDataset set(10);  // labels 0, 1, 2, 0, ...
-  CorruptItems corrupt(10);
+  CorruptSamples corrupt(10);
   CaptureStderr();
   for (const int64_t index : {1, 4, 5}) corrupt.add(index, "damaged");
   corrupt.name_lost_classes(set);
-  EXPECT_FALSE(says(GetCapturedStderr(), "lost")) << "item 7 is of class 1 too";
+  EXPECT_FALSE(says(GetCapturedStderr(), "lost")) << "sample 7 is of class 1 too";
   CaptureStderr();
   corrupt.add(7, "damaged");
   corrupt.name_lost_classes(set);

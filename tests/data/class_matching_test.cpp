@@ -108,14 +108,14 @@ TEST(MatchClasses, WithoutLabelsImageNetHasItsUsualOrder) {
   problem({"n15075141", "dog"}, {}, 1000);
 }
 
-/// Three items of the classes 0, 1 and 0.
+/// Three samples of the classes 0, 1 and 0.
 class Few : public Dataset {
  public:
   int64_t size() const override { return 3; }
   const Names& class_names() const override { return names_; }
-  std::string item_name(int64_t index) const override { return std::to_string(index); }
+  std::string sample_name(int64_t index) const override { return std::to_string(index); }
   int label(int64_t index) const override { return int(index % 2); }
-  Item load(int64_t index, int) const override { return {io::RgbImage(1, 1), label(index)}; }
+  Sample load(int64_t index, int) const override { return {io::RgbImage(1, 1), label(index)}; }
 
  private:
   Names names_ = {"dog", "ape"};
@@ -127,7 +127,7 @@ TEST(WithNetworkLabels, ItemsAreRenumbered) {
   EXPECT_EQ(set->label(0), 3);
   EXPECT_EQ(set->label(1), 0);
   EXPECT_EQ(set->load(2, 0).label, 3);
-  EXPECT_EQ(set->item_name(2), "2");
+  EXPECT_EQ(set->sample_name(2), "2");
   const auto unnamed = with_network_labels(std::make_unique<Few>(), {3, 0}, {}, 4);
   EXPECT_EQ(unnamed->class_names(), (Names{"ape", "", "", "dog"}));
 }

@@ -47,7 +47,7 @@ inline void write_plain(const std::filesystem::path& path, int width, int height
 }
 
 /// Small images made from their index. Indices in `corrupt` throw sact::Error, those in `broken`
-/// something that is not about the item.
+/// something that is not about the sample.
 class FakeDataset : public data::Dataset {
  public:
   explicit FakeDataset(int64_t size, std::set<int64_t> corrupt = {}, std::set<int64_t> broken = {})
@@ -55,22 +55,22 @@ class FakeDataset : public data::Dataset {
 
   int64_t size() const override { return size_; }
   const std::vector<std::string>& class_names() const override { return names_; }
-  std::string item_name(int64_t index) const override { return "fake " + std::to_string(index); }
+  std::string sample_name(int64_t index) const override { return "fake " + std::to_string(index); }
 
   int label(int64_t index) const override { return int(index % 3); }
 
-  data::Item load(int64_t index, int) const override {
+  data::Sample load(int64_t index, int) const override {
     if (corrupt_.contains(index)) fail("fake {}: is damaged", index);
     if (broken_.contains(index)) throw std::runtime_error("the machine is on fire");
     io::RgbImage image(5 + int(index % 3), 6);
     for (size_t i = 0; i < image.rgb.size(); ++i) {
       image.rgb[i] = uint8_t(uint64_t(index) * 31 + i * 7);
     }
-    data::Item item{std::move(image), label(index)};
+    data::Sample sample{std::move(image), label(index)};
     if (index % 2 == 0) {
-      item.boxes = {{0, 0, 0.5f, 0.25f}, {0.25f, 0.5f, 1, float(index % 5 + 5) / 10}};
+      sample.boxes = {{0, 0, 0.5f, 0.25f}, {0.25f, 0.5f, 1, float(index % 5 + 5) / 10}};
     }
-    return item;
+    return sample;
   }
 
  private:

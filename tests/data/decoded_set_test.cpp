@@ -51,10 +51,10 @@ TEST(DecodedSet, IsOneBlockByIndex) {
   ASSERT_EQ(decoded.count(), 7);
   ASSERT_EQ(decoded.pixels().size(), 7u * 108);
   std::vector<uint8_t> planes(108);
-  const StoredItem item = store_item(set, 5, {6, 6}, planes.data());
+  const StoredSample sample = store_sample(set, 5, {6, 6}, planes.data());
   EXPECT_TRUE(std::equal(planes.begin(), planes.end(), decoded.pixels().begin() + 5 * 108));
-  EXPECT_EQ(decoded.labels()[5], item.label);
-  EXPECT_EQ(decoded.aspects()[5], item.aspect);
+  EXPECT_EQ(decoded.labels()[5], sample.label);
+  EXPECT_EQ(decoded.aspects()[5], sample.aspect);
   EXPECT_EQ(decoded.boxes()[5], NormalizedBox{});
   EXPECT_EQ(decoded.boxes()[6], (NormalizedBox{0, 0, 0.5f, 0.25f}));
   EXPECT_FALSE(decoded.readable(3));
@@ -81,7 +81,7 @@ TEST(DecodedSet, ReadableOrderIsTheOrderOfTheLoader) {
   EXPECT_EQ(batch.indices, decoded.readable_order(order, OnCorrupt::kReplace));
 }
 
-TEST(DecodedSet, UnreadableItemsAreNamedOnceInOrderAndNotAgainByLoaders) {
+TEST(DecodedSet, UnreadableSamplesAreNamedOnceInOrderAndNotAgainByLoaders) {
   const FakeDataset set(12, {8, 2});
   CaptureStderr();
   const DecodedSet decoded(set, small(3));
@@ -93,9 +93,9 @@ TEST(DecodedSet, UnreadableItemsAreNamedOnceInOrderAndNotAgainByLoaders) {
   EXPECT_EQ(loader.corrupt_count(), 2);
 }
 
-TEST(DecodedSet, TooManyUnreadableItemsAreAnError) {
+TEST(DecodedSet, TooManyUnreadableSamplesAreAnError) {
   DecodeOptions options = small(3);
-  options.corrupt = std::make_shared<CorruptItems>(1);
+  options.corrupt = std::make_shared<CorruptSamples>(1);
   CaptureStderr();
   const std::string message = error_of([&] { DecodedSet(FakeDataset(100, {7, 70}), options); });
   GetCapturedStderr();

@@ -26,7 +26,7 @@ void make_classes(const std::filesystem::path& root, const std::vector<int>& cou
 Names names_in(const Dataset& set, const std::filesystem::path& root) {
   Names names;
   for (int64_t i = 0; i < set.size(); ++i) {
-    names.push_back(std::filesystem::relative(set.item_name(i), root).string());
+    names.push_back(std::filesystem::relative(set.sample_name(i), root).string());
   }
   return names;
 }
@@ -43,7 +43,7 @@ TEST(HeldOut, EveryClassGivesItsShareButNeverAll) {
   }
   auto held = [&](double share) {
     std::vector<int> found(counts.size());
-    const std::vector<bool> chosen = held_out_items(names, labels, share);
+    const std::vector<bool> chosen = held_out_samples(names, labels, share);
     for (size_t i = 0; i < chosen.size(); ++i) found[size_t(labels[i])] += chosen[i];
     return found;
   };
@@ -58,14 +58,14 @@ TEST(HeldOut, ChoiceFollowsTheNamesAndNotTheirOrder) {
   const std::vector<int> labels(names.size(), 0);
   auto chosen = [&](const Names& list) {
     std::map<std::string, bool> by_name;
-    const std::vector<bool> held = held_out_items(list, labels, 0.2);
+    const std::vector<bool> held = held_out_samples(list, labels, 0.2);
     for (size_t i = 0; i < list.size(); ++i) by_name[list[i]] = held[i];
     return by_name;
   };
   Names reversed(names.rbegin(), names.rend());
   EXPECT_EQ(chosen(names), chosen(reversed));
   // Not simply the first names, which are often of one camera or one day.
-  const std::vector<bool> held = held_out_items(names, labels, 0.2);
+  const std::vector<bool> held = held_out_samples(names, labels, 0.2);
   const auto half = held.begin() + 50;
   EXPECT_GT(std::count(held.begin(), half, true), 4);
   EXPECT_GT(std::count(half, held.end(), true), 4);

@@ -29,11 +29,11 @@ TEST(ImageFolder, LabelsFollowSortedDirectoriesAndFilesAreSorted) {
   const auto set = open_image_folder(root.path(), "", {});
   EXPECT_EQ(set->class_names(), (Names{"cat", "dog"}));
   ASSERT_EQ(set->size(), 3);
-  EXPECT_EQ(set->item_name(0), (root.path() / "cat" / "a.png").string());
-  EXPECT_EQ(set->item_name(1), (root.path() / "cat" / "b.JPEG").string());
+  EXPECT_EQ(set->sample_name(0), (root.path() / "cat" / "a.png").string());
+  EXPECT_EQ(set->sample_name(1), (root.path() / "cat" / "b.JPEG").string());
   EXPECT_EQ(set->load(0).label, 0);
   EXPECT_EQ(set->load(1).label, 0);
-  const Item dog = set->load(2);
+  const Sample dog = set->load(2);
   EXPECT_EQ(dog.label, 1);
   EXPECT_EQ(dog.image.width, 8);
   EXPECT_EQ(dog.image.height, 6);
@@ -47,7 +47,7 @@ TEST(ImageFolder, ImagesBelowAClassDirectoryBelongToTheClass) {
   write_plain(root / "dog/a.png", 4, 4, 2);
   const auto set = open_image_folder(root.path(), "train", {});
   ASSERT_EQ(set->size(), 2);
-  EXPECT_EQ(set->item_name(0), (root.path() / "cat" / "images" / "a.png").string());
+  EXPECT_EQ(set->sample_name(0), (root.path() / "cat" / "images" / "a.png").string());
 }
 
 TEST(ImageFolder, SplitsAreSubdirectories) {

@@ -42,15 +42,15 @@ TEST(Cifar10, RecordsBecomeItems) {
   ASSERT_EQ(train->size(), 10);
   EXPECT_EQ(train->classes(), 10);
   EXPECT_EQ(train->class_names()[9], "truck");
-  const Item item = train->load(4);  // first record of the third file
-  EXPECT_EQ(item.label, 3);
-  ASSERT_EQ(item.image.width, 32);
-  EXPECT_EQ(item.image.pixel(0, 0)[0], 30);
-  EXPECT_EQ(item.image.pixel(3, 2)[0], 39);
-  EXPECT_EQ(item.image.pixel(2, 3)[0], 30);
-  EXPECT_EQ(item.image.pixel(3, 2)[1], 109);
-  EXPECT_EQ(item.image.pixel(31, 31)[2], 200);
-  EXPECT_TRUE(says(train->item_name(5), "data_batch_3.bin record 1"));
+  const Sample sample = train->load(4);  // first record of the third file
+  EXPECT_EQ(sample.label, 3);
+  ASSERT_EQ(sample.image.width, 32);
+  EXPECT_EQ(sample.image.pixel(0, 0)[0], 30);
+  EXPECT_EQ(sample.image.pixel(3, 2)[0], 39);
+  EXPECT_EQ(sample.image.pixel(2, 3)[0], 30);
+  EXPECT_EQ(sample.image.pixel(3, 2)[1], 109);
+  EXPECT_EQ(sample.image.pixel(31, 31)[2], 200);
+  EXPECT_TRUE(says(train->sample_name(5), "data_batch_3.bin record 1"));
   const auto val = open_dataset(root.path().string(), "val");
   ASSERT_EQ(val->size(), 1);
   EXPECT_EQ(val->load(0).label, 9);
@@ -110,13 +110,13 @@ TEST(SyntheticData, TrainingPicturesAreThoseOfTheSeedWithTheirBoxes) {
   options.height = 32;
   options.width = 64;
   options.seed = 5;
-  const SyntheticSample sample = synthetic_sample(options, 13);
-  const Item item = set->load(13);
-  EXPECT_EQ(item.image.rgb, sample.image.rgb);
-  EXPECT_EQ(item.label, sample.label);
-  ASSERT_EQ(item.boxes.size(), 1u);
-  EXPECT_FLOAT_EQ(item.boxes[0].x1, sample.box.x1 / 64);
-  EXPECT_FLOAT_EQ(item.boxes[0].y1, sample.box.y1 / 32);
+  const SyntheticSample made = synthetic_sample(options, 13);
+  const Sample sample = set->load(13);
+  EXPECT_EQ(sample.image.rgb, made.image.rgb);
+  EXPECT_EQ(sample.label, made.label);
+  ASSERT_EQ(sample.boxes.size(), 1u);
+  EXPECT_FLOAT_EQ(sample.boxes[0].x1, made.box.x1 / 64);
+  EXPECT_FLOAT_EQ(sample.boxes[0].y1, made.box.y1 / 32);
 }
 
 TEST(SyntheticData, ValidationPicturesDependOnlyOnTheSeedAndAreOthers) {

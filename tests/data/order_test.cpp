@@ -37,7 +37,7 @@ TEST(EpochOrder, WithoutShufflingIsTheOrderOfTheSet) {
   EXPECT_EQ(epoch_order(5, 7, 3, false), pluralize(5));
 }
 
-TEST(EpochOrder, EveryItemComesFirstEquallyOften) {
+TEST(EpochOrder, EverySampleComesFirstEquallyOften) {
   std::vector<int> first(6);
   constexpr int kEpochs = 6000;
   for (int epoch = 0; epoch < kEpochs; ++epoch) ++first[size_t(epoch_order(6, 1, epoch, true)[0])];
@@ -72,7 +72,7 @@ TEST(Shard, BatchesOfAllRanksJoinToARunOfTheOrder) {
   }
 }
 
-TEST(Shard, EvaluationShardsCoverEveryItemExactlyOnce) {
+TEST(Shard, EvaluationShardsCoverEverySampleExactlyOnce) {
   for (const int64_t size : {0, 1, 7, 24}) {
     for (const int world : {1, 2, 3, 10}) {
       Order all;

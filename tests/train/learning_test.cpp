@@ -108,7 +108,7 @@ TEST_F(Learning, PondersMoreOverTheObjects) {
   InsideAndOutside own, another;
   data::NormalizedBox other_box = dataset->load(dataset->size() - 1).boxes.front();
   for (int64_t i = 0; i < dataset->size(); ++i) {
-    const data::Item item = dataset->load(i);
+    const data::Sample item = dataset->load(i);
     const auto input = network_input(item.image, io::whole(item.image), size, file.spec().input);
     const Map map = ponder_cost_map(session->run(input, 1, size).front());
     own.add(map, item.boxes.front());

@@ -120,7 +120,7 @@ TEST(ProcessGroup, DetectorsAreEvaluatedWhereverTensorsAreExchanged) {
   }
   const auto examples = detect::open_examples("synthetic:size=64,count=2,val=2", "val");
   const ModelSpec spec = spec_of_run(settings, examples->class_names());
-  data::CorruptItems corrupt(0);
+  data::CorruptSamples corrupt(0);
   ProcessGroup group = group_on_meta();
   const DetectorOutcome outcome =
       evaluate_detector(make_detector(spec, initial_weights(spec)), *examples, corrupt, group, 1);

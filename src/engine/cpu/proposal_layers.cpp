@@ -61,11 +61,10 @@ void ProposalSession::work(int thread, const detect::FeatureMap& features, Ancho
   const int64_t stride = operand_stride(channels);
   const Share share = share_of(grid_.rows(), thread);
   for (int64_t row = share.first; row < share.last; ++row) {
-    store_operands(features.row(row), channels,
-                   offset(features_, row * stride, operand_size()));
+    store_operands(features.row(row), channels, offset(features_, row * stride, operand_size()));
   }
   if (thread == 0) clear_row(features_, grid_.zero_row(), stride, operand_size());
-  team_->meet();
+  team_->barrier();
 
   kernels::RowProduct hidden = product_of(plan_->hidden);
   hidden.rows = grid_.rows();
@@ -77,7 +76,7 @@ void ProposalSession::work(int thread, const detect::FeatureMap& features, Ancho
   hidden.output_stride = operand_stride(plan_->hidden.weights.columns);
   hidden.epilogue.relu = plan_->hidden.relu;
   multiply(thread, plan_->hidden, hidden, false);
-  team_->meet();
+  team_->barrier();
 
   for (const auto& [layer, to] :
        {std::pair(&plan_->score, &outputs.scores), std::pair(&plan_->box, &outputs.codes)}) {

@@ -2,7 +2,7 @@
 // sessions may share a plan.
 //
 // All threads of a session go through the whole network side by side. Each computes its share of a
-// layer's rows (or columns, where rows are few), and they meet where one needs what another made.
+// layer's rows (or columns, where rows are few), with a barrier where one needs what another made.
 #pragma once
 
 #include <memory>

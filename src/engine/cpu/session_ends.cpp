@@ -42,7 +42,7 @@ void CpuSession::run_stem(int thread, const InputView& input) {
   const int channels = plan_->spec.stem_channels();
   const int64_t stride = row_stride(channels, 4);
   fill_padded(thread, input);  // its border is zero already
-  team_->meet();
+  team_->barrier();
   const bool pooled = !g.pool_rows.empty();
   kernels::RowProduct call = product_of(*plan_->stem);
   call.rows = g.stem.rows();
@@ -53,12 +53,12 @@ void CpuSession::run_stem(int thread, const InputView& input) {
   call.output_stride = stride;
   call.epilogue.relu = plan_->stem->relu;
   multiply(thread, *plan_->stem, call, true);
-  team_->meet();
+  team_->barrier();
   if (!pooled) return;
   const Share share = share_of(g.first.rows(), thread);
   plan_->table.maximum({share.count(), next_stream_, stride, g.pool_rows.data() + share.first * 9L,
                         g.stem.zero_row(), channels, stream_ + share.first * stride, stride});
-  team_->meet();
+  team_->barrier();
 }
 
 /// Without a stem: features become the stream as they are.
@@ -69,7 +69,7 @@ void CpuSession::enter_features(int thread, const float* features) {
   for (int64_t row = share.first; row < share.last; ++row) {
     std::copy_n(features + row * channels, channels, stream_ + row * stride);
   }
-  team_->meet();
+  team_->barrier();
 }
 
 void CpuSession::run_head(int thread, Results results) {
@@ -99,7 +99,7 @@ void CpuSession::run_head(int thread, Results results) {
     store_operands(scratch.sums, channels,
                    offset(head_input_, image * operand_stride(channels), operand_size()));
   }
-  team_->meet();
+  team_->barrier();
   const int64_t panels = head.layer.weights.panels();
   const Timer timer(*this, thread, head.layer.index);
   const Split split{1, team_->size(), "a row for each image"};

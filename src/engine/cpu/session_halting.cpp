@@ -85,7 +85,7 @@ void CpuSession::finish_scores(int thread, int block, const PackedScore& score) 
     }
     scratch.global[image] = sum / b.grid.positions();
   }
-  team_->meet();
+  team_->barrier();
   const Timer timer(*this, thread, score.index);
   const Share share = share_of(int(rows_.active().size()), thread);
   int32_t image_end = 0;  // of the image that `global` is of
@@ -144,9 +144,9 @@ void CpuSession::halt(int thread, int block, int number, Results results) {
   if (unit.score) {
     finish_scores(thread, block, *unit.score);
     if (!tile_scores_.empty()) {
-      team_->meet();
+      team_->barrier();
       if (thread == 0) average_scores(block);
-      team_->meet();
+      team_->barrier();
     }
   }
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
@@ -179,9 +179,9 @@ void CpuSession::halt(int thread, int block, int number, Results results) {
         for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
       });
   if (!unit.score) return;
-  team_->meet();
+  team_->barrier();
   if (thread == 0) rows_.update();
-  team_->meet();
+  team_->barrier();
 }
 
 }  // namespace sact::engine

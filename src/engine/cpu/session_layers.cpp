@@ -12,7 +12,7 @@ void CpuSession::enter_block(int thread, int block) {
     std::swap(stream_, next_stream_);
     rows_.start(geometry_->blocks[size_t(block)].grid);
   }
-  team_->meet();
+  team_->barrier();
   if (plan_->spec.adaptive()) start_halting(thread, block);
 }
 
@@ -36,7 +36,7 @@ void CpuSession::run_first_bottleneck(int thread, int block) {
   conv1.epilogue.relu = unit.layers[0].relu;
   run_conv1(thread, unit, conv1, strided ? b.entry_centres.data() : nullptr,
             split_of(conv1.rows, unit.layers[0]));
-  team_->meet();
+  team_->barrier();
 
   enter_block(thread, block);
   kernels::RowProduct conv2 = product_of(unit.layers[1]);
@@ -57,7 +57,7 @@ void CpuSession::run_first_bottleneck(int thread, int block) {
   conv3.epilogue.add = true;  // to the shortcut
   conv3.epilogue.relu = unit.relu;
   run_conv2_and_conv3(thread, block, unit, conv2, conv3, split_of(conv2.rows, unit.layers[1]));
-  team_->meet();
+  team_->barrier();
   // From now on it has the rows of this grid. Where no unit follows, others may be in the next
   // block.
   if (thread == 0 && plan_->blocks[size_t(block)].size() > 1) {
@@ -78,7 +78,7 @@ void CpuSession::run_first_basic(int thread, int block) {
     clear_row(preactivated_, b.before.zero_row(), operand_stride(in), operand_size());
     clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
   }
-  team_->meet();
+  team_->barrier();
 
   enter_block(thread, block);
   const int64_t stream_stride = row_stride(spec.block_channels(block), 4);
@@ -102,7 +102,7 @@ void CpuSession::run_first_basic(int thread, int block) {
   conv1.output_stride = operand_stride(width);
   conv1.epilogue.relu = unit.layers[0].relu;
   multiply(thread, unit.layers[0], conv1, false);
-  team_->meet();
+  team_->barrier();
 
   kernels::RowProduct conv2 = product_of(unit.layers[1]);
   conv2.rows = b.grid.rows();
@@ -115,7 +115,7 @@ void CpuSession::run_first_basic(int thread, int block) {
   conv2.epilogue.add = true;
   conv2.epilogue.relu = unit.relu;
   multiply(thread, unit.layers[1], conv2, true);
-  team_->meet();
+  team_->barrier();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
 
@@ -167,7 +167,7 @@ void CpuSession::run_bottleneck(int thread, int block, int number) {
   conv1.epilogue.relu = unit.layers[0].relu;
   conv1.next_weights = first_weights(thread, unit.layers[1], split2);
   run_conv1(thread, unit, conv1, dilated.data(), split1);
-  team_->meet();
+  team_->barrier();
 
   kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, active);
   conv2.output_stride = operand_stride(width);
@@ -200,7 +200,7 @@ void CpuSession::run_conv1(int thread, const PackedUnit& unit, kernels::RowProdu
   const Share share = share_of(conv1.rows, thread);
   if (split.column_parts > 1) {  // each needs the rows of all
     make_part(share, offset(preactivated_, share.first * conv1.input_stride, operand_size()));
-    team_->meet();
+    team_->barrier();
     conv1.input = preactivated_;
     multiply(thread, layer, conv1, false);
     return;
@@ -248,7 +248,7 @@ void CpuSession::multiply_shortcut(int thread, const PackedUnit& unit, int block
     make_centre_operands(
         unit, block, share,
         offset(preactivated_, share.first * shortcut.input_stride, operand_size()));
-    team_->meet();
+    team_->barrier();
     shortcut.input = preactivated_;
   }
   multiply(thread, *unit.shortcut, shortcut, true);
@@ -263,10 +263,10 @@ void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& un
     if (unit.shortcut) multiply_shortcut(thread, unit, block);
     conv2.output = narrow_;
     multiply(thread, unit.layers[1], conv2, false);
-    team_->meet();
+    team_->barrier();
     conv3.input = narrow_;
     multiply(thread, unit.layers[2], conv3, true);
-    team_->meet();
+    team_->barrier();
     if (unit.score) add_to_scores(thread, block, *unit.score, share);
     return;
   }
@@ -310,18 +310,18 @@ void CpuSession::run_basic(int thread, int block, int number) {
   if (thread == 0) {
     clear_row(preactivated_, grid.zero_row(), operand_stride(channels), operand_size());
   }
-  team_->meet();
+  team_->barrier();
   kernels::RowProduct conv1 = window_product(unit.layers[0], block, preactivated_, rows_.dilated());
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = rows_.dilated().data();
   conv1.epilogue.relu = unit.layers[0].relu;
   multiply(thread, unit.layers[0], conv1, false);
-  team_->meet();
+  team_->barrier();
   kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, rows_.active());
   set_residual(conv2, block, number);
   multiply(thread, unit.layers[1], conv2, true);
-  team_->meet();
+  team_->barrier();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
 
@@ -333,16 +333,16 @@ void CpuSession::run_block(int thread, int block, Results results) {
   bottleneck ? run_first_bottleneck(thread, block) : run_first_basic(thread, block);
   if (adaptive) {
     halt(thread, block, 0, results);
-    if (!units[0].score) team_->meet();
+    if (!units[0].score) team_->barrier();
   }
   for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
     bottleneck ? run_bottleneck(thread, block, number) : run_basic(thread, block, number);
     if (adaptive) halt(thread, block, number, results);
-    if (!units[size_t(number)].score) team_->meet();
+    if (!units[size_t(number)].score) team_->barrier();
   }
   if (adaptive) {
     if (thread == 0) std::swap(stream_, mean_);
-    team_->meet();
+    team_->barrier();
   }
 }
 

@@ -96,7 +96,7 @@ class ResidentPass : public LoaderPass {
 
 DeviceLoader::DeviceLoader(const data::Dataset& dataset, DeviceLoaderOptions options)
     : dataset_(dataset), options_(std::move(options)) {
-  corrupt_ = std::make_shared<data::CorruptItems>(
+  corrupt_ = std::make_shared<data::CorruptSamples>(
       data::corrupt_limit(dataset.size(), options_.max_corrupt));
   if (!options_.cache) return;
   data::DecodeOptions decode;

@@ -49,7 +49,7 @@ class DeviceLoader {
   const data::Dataset& dataset() const { return dataset_; }
   torch::Device device() const { return options_.device; }
   /// The unreadable samples met so far.
-  data::CorruptItems& corrupt() { return *corrupt_; }
+  data::CorruptSamples& corrupt() { return *corrupt_; }
 
   /// A pass from `first_position` of `order`. In training unreadable samples are replaced and only
   /// full batches are given; in evaluation they are left out.
@@ -59,7 +59,7 @@ class DeviceLoader {
  private:
   const data::Dataset& dataset_;
   DeviceLoaderOptions options_;
-  std::shared_ptr<data::CorruptItems> corrupt_;
+  std::shared_ptr<data::CorruptSamples> corrupt_;
   std::unique_ptr<data::DecodedSet> decoded_;
   torch::Tensor device_pixels_, device_labels_;  // the decoded set in GPU memory
 };

@@ -95,7 +95,7 @@ EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
       tally.add(results[i], label);
       if (options.answers) note_answer(results[i], label, batch.indices[i], *options.answers);
       if (!options.on_image) continue;
-      options.on_image({dataset.item_name(batch.indices[i]), options.size, label, results[i]});
+      options.on_image({dataset.sample_name(batch.indices[i]), options.size, label, results[i]});
     }
     progress.advance(batch.count());
   }

@@ -41,7 +41,7 @@ DetectionSample read_sample(const detect::Examples& examples, int64_t index,
 
 SampleLoader::SampleLoader(const detect::Examples& examples, std::vector<int64_t> order,
                            const DetectionSpec& detection, SampleLoaderOptions options,
-                           data::CorruptItems& corrupt)
+                           data::CorruptSamples& corrupt)
     : examples_(examples),
       order_(std::move(order)),
       detection_(detection),

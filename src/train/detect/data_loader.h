@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/corrupt_items.h"
+#include "data/corrupt_samples.h"
 #include "detect/examples.h"
 #include "model/spec.h"
 #include "train/torch/libtorch.h"
@@ -45,7 +45,7 @@ class SampleLoader {
  public:
   SampleLoader(const detect::Examples& examples, std::vector<int64_t> order,
                const DetectionSpec& detection, SampleLoaderOptions options,
-               data::CorruptItems& corrupt);
+               data::CorruptSamples& corrupt);
 
   /// False at the end. In evaluation, a sample that cannot be read comes with no pixels.
   bool next(DetectionSample& sample, bool replace);
@@ -58,7 +58,7 @@ class SampleLoader {
   std::vector<int64_t> order_;
   DetectionSpec detection_;
   SampleLoaderOptions options_;
-  data::CorruptItems& corrupt_;
+  data::CorruptSamples& corrupt_;
   size_t started_ = 0, given_ = 0;
   std::deque<std::future<DetectionSample>> under_way_;
 };

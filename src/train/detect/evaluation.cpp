@@ -59,7 +59,7 @@ MeanStd moments(double count, double sum, double square) {
 }  // namespace
 
 DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
-                                  data::CorruptItems& corrupt, ProcessGroup& group, int workers) {
+                                  data::CorruptSamples& corrupt, ProcessGroup& group, int workers) {
   const ModelSpec& spec = detector->spec();
   const ModelSpec& extractor = detector->extractor_spec();
   const torch::Device device = detector->parameters().front().device();

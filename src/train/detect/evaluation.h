@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "data/corrupt_items.h"
+#include "data/corrupt_samples.h"
 #include "detect/coco_eval.h"
 #include "detect/examples.h"
 #include "model/eval_result.h"
@@ -24,6 +24,6 @@ struct DetectorOutcome {
 /// Runs the detector over every readable picture; each is taken by exactly one process, and all get
 /// the whole outcome.
 DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
-                                  data::CorruptItems& corrupt, ProcessGroup& group, int workers);
+                                  data::CorruptSamples& corrupt, ProcessGroup& group, int workers);
 
 }  // namespace sact::train

@@ -34,7 +34,7 @@ DataFacts DetectorTask::open_data() {
   }
   for (auto [examples, corrupt] :
        {std::pair(train_.get(), &train_corrupt_), std::pair(val_.get(), &val_corrupt_)}) {
-    *corrupt = std::make_unique<data::CorruptItems>(
+    *corrupt = std::make_unique<data::CorruptSamples>(
         data::corrupt_limit(examples->size(), setting().max_corrupt));
   }
   return {train_->size(), val_->size(), train_->class_names()};

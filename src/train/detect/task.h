@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "data/corrupt_items.h"
+#include "data/corrupt_samples.h"
 #include "detect/examples.h"
 #include "train/detect/data_loader.h"
 #include "train/detect/evaluation.h"
@@ -53,7 +53,7 @@ class DetectorTask : public Task {
   SettingsOf<DetectionSettings> settings_;
   const RunContext* context_ = nullptr;
   std::unique_ptr<detect::Examples> train_, val_;
-  std::unique_ptr<data::CorruptItems> train_corrupt_, val_corrupt_;
+  std::unique_ptr<data::CorruptSamples> train_corrupt_, val_corrupt_;
   Detector detector_{nullptr};
   std::unique_ptr<DetectorParts> parts_;
   std::unique_ptr<DetectorReport> report_;

@@ -228,7 +228,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
 
 }  // namespace
 
-bool FusedBlock::suits(const torch::Tensor& x, int units) {
+bool FusedBlock::supports(const torch::Tensor& x, int units) {
   return x.is_cuda() && x.size(1) % cuda::kVector == 0 && units <= cuda::kMaxUnits &&
          x.size(0) > 1 && x.size(0) < 65536 &&
          (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16);
@@ -302,7 +302,7 @@ FusedBlock::Result FusedBlock::result() {
 
 namespace sact::train {
 
-bool FusedBlock::suits(const torch::Tensor&, int) {
+bool FusedBlock::supports(const torch::Tensor&, int) {
   return false;
 }
 

@@ -24,7 +24,7 @@ struct ScoreTensors {
 class FusedBlock {
  public:
   /// Whether the kernels can be used for a stream like `x` through a block of `units` units.
-  static bool suits(const torch::Tensor& x, int units);
+  static bool supports(const torch::Tensor& x, int units);
 
   /// `like` gives shape, device and type of the stream.
   FusedBlock(const torch::Tensor& like, int units, double epsilon);

@@ -262,7 +262,7 @@ bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions&
   return use_fused_blocks_ && !joined_norms_ && !options.distribution &&
          !options.early_exit.value_or(false) && is_training() && torch::GradMode::is_enabled() &&
          units.size() > 1 && units[0]->adds() && units[0]->halting().can_be_fused() &&
-         FusedBlock::suits(x, int(units.size()));
+         FusedBlock::supports(x, int(units.size()));
 }
 
 torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {

@@ -1,5 +1,5 @@
 // Squashing images to the storage size.
-#include "data/stored_item.h"
+#include "data/stored_sample.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,12 +36,12 @@ void squash(const io::RgbImage& image, Size size, uint8_t* planes) {
   });
 }
 
-StoredItem store_item(const Dataset& dataset, int64_t index, Size size, uint8_t* planes) {
-  const Item item = dataset.load(index, std::max(size.height, size.width));
-  SACT_ASSERT(item.label >= 0 && item.label < dataset.classes());
-  squash(item.image, size, planes);
-  return {int32_t(item.label), float(item.image.width) / float(item.image.height),
-          largest(item.boxes)};
+StoredSample store_sample(const Dataset& dataset, int64_t index, Size size, uint8_t* planes) {
+  const Sample sample = dataset.load(index, std::max(size.height, size.width));
+  SACT_ASSERT(sample.label >= 0 && sample.label < dataset.classes());
+  squash(sample.image, size, planes);
+  return {int32_t(sample.label), float(sample.image.width) / float(sample.image.height),
+          largest(sample.boxes)};
 }
 
 int suitable_storage_size(const Dataset& dataset, int size, double crop) {
