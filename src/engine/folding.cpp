@@ -29,7 +29,10 @@ FoldedLayer Folding::layer(const ConvStep& step) const {
   if (!step.norm) return layer;
   Affine after = norm(*step.norm);
   const size_t inputs = layer.weights.size() / size_t(step.out);
-  for (size_t i = 0; i < layer.weights.size(); ++i) layer.weights[i] *= after.scale[i / inputs];
+  for (size_t out = 0; out < size_t(step.out); ++out) {
+    float* row = layer.weights.data() + out * inputs;
+    for (size_t i = 0; i < inputs; ++i) row[i] *= after.scale[out];
+  }
   layer.bias = std::move(after.shift);
   return layer;
 }
