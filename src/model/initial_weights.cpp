@@ -50,6 +50,15 @@ class StreamVariance {
   double added_;
 };
 
+/// The argument of a sigmoid that gives 1 / (reach L) in a block of L units.
+double halting_bias(const ModelSpec& spec, const std::string& name, const InitialWeights& options) {
+  if (options.halting_reach == 0) return options.halting_bias;
+  int block = 0;
+  const int found = std::sscanf(name.c_str(), "stages.%d.", &block);
+  SACT_ASSERT(found == 1);
+  return -std::log(options.halting_reach * spec.units[size_t(block)] - 1);
+}
+
 double fan_in(const io::Shape& shape) {
   double product = 1;
   for (size_t i = 1; i < shape.size(); ++i) product *= double(shape[i]);
@@ -92,7 +101,7 @@ std::vector<Weight> initial_weights(const ModelSpec& spec, const InitialWeights&
         fill(variance.at(info.name));
         break;
       case WeightRole::kHaltingBias:
-        fill(options.halting_bias);
+        fill(halting_bias(spec, info.name, options));
         break;
       case WeightRole::kNormShift:
       case WeightRole::kNormMean:

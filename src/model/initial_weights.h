@@ -11,8 +11,11 @@ namespace sact {
 
 struct InitialWeights {
   uint64_t seed = 0;
-  double residual_scale = 1;    // times He's deviation, for the last convolution of every unit
-  double halting_bias = -3;     // sigmoid(-3): about 21 units at first, so that none is dead
+  double residual_scale = 1;  // times He's deviation, for the last convolution of every unit
+  double halting_bias = -3;   // sigmoid(-3): about 21 units at first, so that none is dead
+  /// If not 0: scores of a block of L units start at 1 / (reach L) instead, so that they add up to
+  /// one after that share of its units, and shorter blocks start with a higher bias.
+  double halting_reach = 0;
   double halting_scale = 0.01;  // standard deviation of the halting weights with a norm before them
 };
 

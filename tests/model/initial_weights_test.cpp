@@ -57,5 +57,16 @@ TEST(InitialWeights, NormsAndBiasesHaveTheirConstants) {
   EXPECT_EQ(values.at("stages.0.blocks.2.norm2.running_var"), std::vector<float>(16, 1.0f));
 }
 
+TEST(InitialWeights, ScoresCanAddUpToOneAtAShareOfABlocksUnits) {
+  for (double reach : {0.7, 1.0, 2.0}) {
+    const auto values = by_name(spec_with({3, 6}), {.halting_bias = -2, .halting_reach = reach});
+    for (const auto& [name, units] : {std::pair{"stages.0.blocks.1.halting.global.bias", 3.0},
+                                      {"stages.1.blocks.4.halting.global.bias", 6.0}}) {
+      const double score = 1 / (1 + std::exp(-double(values.at(name).at(0))));
+      EXPECT_NEAR(score * units * reach, 1, 1e-6) << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sact

@@ -7,7 +7,7 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kSpan = kLanes * kVector;  // channels that a warp takes at once
 constexpr int kPoolWarps = 16;
-constexpr int kFoldRows = 8;    // threads that share the images of a channel
+constexpr int kFoldRows = 16;   // threads that share the images of a channel
 constexpr int kTapRows = 4;     // rows that share one reading of the taps
 constexpr int kTapWarps = 8;
 constexpr int kShifts = kTaps + 1;  // of the taps, and of the global score
@@ -114,7 +114,7 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
     const float global_weight = parameters.global[channel];
     const float folded = global_weight * global.scale[channel] * global_inv_std;
     workspace.global[channel] = folded;
-    // The mean is subtracted from what is pooled before the product (add_scores_kernel): the
+    // The mean is subtracted from what is pooled before the product (halt_kernel): the
     // means of images differ by little, and the difference of two large sums would be all rounding.
     shift[kTaps] = global_weight * global.shift[channel];
     if (parameters.local) {
@@ -138,6 +138,32 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
   }
 }
 
+/// Adds up N values over the lanes of a warp. A lane hands on half of what it has in each of five
+/// steps, so that N + 1 exchanges do it and every lane ends with the sums number `index` and, where
+/// `count` is 2, index + 1.
+template <int N>
+__device__ float2 warp_sums(float (&value)[N], int& index, int& count) {
+  static_assert(N <= 2 * kLanes);
+  const int lane = threadIdx.x;
+  index = 0, count = N;
+  int size = N;
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    const int half = (size + 1) / 2;
+    const bool upper = lane & offset;
+#pragma unroll
+    for (int i = 0; i < (N + 1) / 2; ++i) {
+      if (i >= half) break;
+      const float low = value[i], high = i + half < size ? value[i + half] : 0.0f;
+      value[i] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, offset);
+    }
+    index += upper ? half : 0;
+    count = upper ? count - half : min(count, half);
+    size = half;
+  }
+  return make_float2(value[0], value[1]);
+}
+
 /// A warp takes kTapRows rows, so that it reads the taps once for all of them.
 template <typename T>
 __global__ void project_taps_kernel(BlockShape shape, const T* __restrict__ x,
@@ -145,7 +171,7 @@ __global__ void project_taps_kernel(BlockShape shape, const T* __restrict__ x,
   const int lane = threadIdx.x;
   const int first = (blockIdx.x * kTapWarps + threadIdx.y) * kTapRows;
   const int rows = shape.rows();
-  float sum[kTapRows][kTaps] = {};
+  float sum[kTapRows * kTaps] = {};
   for (int channel = lane * kVector; channel < shape.channels; channel += kSpan) {
     float value[kTapRows][kVector] = {};
 #pragma unroll
@@ -159,24 +185,46 @@ __global__ void project_taps_kernel(BlockShape shape, const T* __restrict__ x,
 #pragma unroll
       for (int r = 0; r < kTapRows; ++r) {
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) sum[r][tap] += value[r][i] * weight[i];
+        for (int i = 0; i < kVector; ++i) sum[r * kTaps + tap] += value[r][i] * weight[i];
       }
     }
   }
-#pragma unroll
-  for (int r = 0; r < kTapRows; ++r) {
-#pragma unroll
-    for (int tap = 0; tap < kTaps; ++tap) {
-      const float total = warp_sum(sum[r][tap]);
-      if (lane == tap && first + r < rows) result[int64_t(tap) * rows + first + r] = total;
-    }
+  int index, count;
+  const float2 totals = warp_sums(sum, index, count);
+  for (int i = 0; i < count; ++i) {
+    const int r = (index + i) / kTaps, tap = (index + i) % kTaps;
+    if (first + r < rows) result[int64_t(tap) * rows + first + r] = i == 0 ? totals.x : totals.y;
+  }
+}
+
+__device__ void halt_row(int row, float h, const HaltingRule& rule) {
+  HaltingState state;
+  if (rule.unit > 0) {
+    state.cumulative = rule.state.cumulative[row];
+    state.remainder = rule.state.remainder[row];
+    state.units = int(rule.state.units[row]);
+    state.active = rule.active[row];
+  }
+  float p = 0;
+  if (state.active) {
+    p = halting_step(state, h, rule.threshold);
+    rule.state.cumulative[row] = state.cumulative;
+    rule.state.remainder[row] = state.remainder;
+    rule.state.units[row] = float(state.units);
+  }
+  rule.weight[row] = p;
+  if (rule.unit + 1 < rule.units) {
+    rule.next_active[row] = state.active;
+  } else {
+    // Every position has halted now, and its remainder is what it had left when it did.
+    rule.ponder_cost[row] = float(state.units) + state.remainder;
   }
 }
 
 /// One block of threads: one image. `taps` is null for ACT.
-__global__ void add_scores_kernel(BlockShape shape, ScoreWorkspace workspace, int channel_blocks,
-                                  const float* __restrict__ bias, const float* __restrict__ taps,
-                                  float* __restrict__ score) {
+__global__ void halt_kernel(BlockShape shape, ScoreWorkspace workspace, int channel_blocks,
+                            const float* __restrict__ bias, const float* __restrict__ taps,
+                            float* __restrict__ score, HaltingRule rule) {
   __shared__ float shift[kShifts];
   __shared__ float partial[kLanes];
   __shared__ float global;
@@ -217,38 +265,13 @@ __global__ void add_scores_kernel(BlockShape shape, ScoreWorkspace workspace, in
       }
     }
     score[first + position] = total;
+    halt_row(first + position, 1.0f / (1.0f + expf(-total)), rule);
   }
 }
 
-__global__ void halt_kernel(int rows, int unit, int units, float threshold,
-                            const float* __restrict__ score, const uint8_t* __restrict__ active,
-                            StateArrays arrays, float* __restrict__ weight,
-                            uint8_t* __restrict__ next_active, float* __restrict__ ponder_cost) {
+__global__ void halt_last_kernel(int rows, HaltingRule rule) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= rows) return;
-  HaltingState state;
-  if (unit > 0) {
-    state.cumulative = arrays.cumulative[row];
-    state.remainder = arrays.remainder[row];
-    state.units = int(arrays.units[row]);
-    state.active = active[row];
-  }
-  const bool last = unit + 1 == units;
-  float p = 0;
-  if (state.active) {
-    const float h = last ? 1.0f : 1.0f / (1.0f + expf(-score[row]));
-    p = halting_step(state, h, threshold);
-    arrays.cumulative[row] = state.cumulative;
-    arrays.remainder[row] = state.remainder;
-    arrays.units[row] = float(state.units);
-  }
-  weight[row] = p;
-  if (last) {
-    // Every position has halted now, and its remainder is what it had left when it did.
-    ponder_cost[row] = float(state.units) + state.remainder;
-  } else {
-    next_active[row] = state.active;
-  }
+  if (row < rows) halt_row(row, 1.0f, rule);
 }
 
 struct Pointers {
@@ -316,7 +339,8 @@ void add_and_pool(Type type, const BlockShape& shape, const void* x, const void*
 }
 
 void scores(Type type, const BlockShape& shape, const void* x, const ScoreParameters& parameters,
-            const ScoreWorkspace& workspace, float* taps, float* score, cudaStream_t stream) {
+            const ScoreWorkspace& workspace, float* taps, float* score, const HaltingRule& rule,
+            cudaStream_t stream) {
   const int channel_blocks = divide_up(shape.channels, kLanes);
   fold_norms_kernel<<<channel_blocks, dim3(kLanes, kFoldRows), 0, stream>>>(shape, parameters,
                                                                             workspace);
@@ -327,16 +351,12 @@ void scores(Type type, const BlockShape& shape, const void* x, const ScoreParame
           shape, static_cast<const T*>(x), workspace.taps, taps);
     });
   }
-  add_scores_kernel<<<shape.images, 256, 0, stream>>>(shape, workspace, channel_blocks,
-                                                      parameters.bias,
-                                                      parameters.local ? taps : nullptr, score);
+  halt_kernel<<<shape.images, 256, 0, stream>>>(shape, workspace, channel_blocks, parameters.bias,
+                                                parameters.local ? taps : nullptr, score, rule);
 }
 
-void halt(int rows, int unit, int units, float threshold, const float* score,
-          const uint8_t* active, const StateArrays& state, float* weight, uint8_t* next_active,
-          float* ponder_cost, cudaStream_t stream) {
-  halt_kernel<<<divide_up(rows, 256), 256, 0, stream>>>(rows, unit, units, threshold, score, active,
-                                                        state, weight, next_active, ponder_cost);
+void halt_last(int rows, const HaltingRule& rule, cudaStream_t stream) {
+  halt_last_kernel<<<divide_up(rows, 256), 256, 0, stream>>>(rows, rule);
 }
 
 void weighted_sum(Type type, const BlockShape& shape, int units, const void* const* x,

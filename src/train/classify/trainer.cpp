@@ -186,6 +186,7 @@ void Trainer::prepare_network() {
   initial.seed = uint64_t(settings_.seed);
   initial.residual_scale = settings_.residual_scale;
   initial.halting_bias = settings_.halting_bias;
+  initial.halting_reach = settings_.halting_reach;
   initial.halting_scale = settings_.halting_scale;
   network_ = make_network(spec, initial_weights(spec, initial));
   // All take over what the first has, and a run that goes on has what it needs in its checkpoint.
@@ -203,6 +204,7 @@ void Trainer::prepare_network() {
   if (settings_.sync_norms) network_->synchronise_norms(processes_);
   network_->train();
   network_->set_norm_decay(settings_.norm_decay);
+  network_->set_halting_slope_floor(settings_.halting_gradient_floor);
   sgd_ = std::make_unique<Sgd>(
       network_->named_parameters(),
       SgdOptions{settings_.momentum, settings_.weight_decay, settings_.decay_norms,
