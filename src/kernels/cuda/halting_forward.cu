@@ -7,8 +7,8 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kSpan = kLanes * kVector;  // channels that a warp takes at once
 constexpr int kPoolWarps = 16;
-constexpr int kFoldRows = 16;   // threads that share the images of a channel
-constexpr int kTapRows = 4;     // rows that share one reading of the taps
+constexpr int kFoldRows = 16;  // threads that share the images of a channel
+constexpr int kTapRows = 4;    // rows that share one reading of the taps
 constexpr int kTapWarps = 8;
 constexpr int kShifts = kTaps + 1;  // of the taps, and of the global score
 
@@ -166,8 +166,9 @@ __device__ float2 warp_sums(float (&value)[N], int& index, int& count) {
 
 /// A warp takes kTapRows rows, so that it reads the taps once for all of them.
 template <typename T>
-__global__ void project_taps_kernel(BlockShape shape, const T* __restrict__ x,
-                                    const float* __restrict__ taps, float* __restrict__ result) {
+__global__ void __launch_bounds__(kLanes* kTapWarps, 2)
+    project_taps_kernel(BlockShape shape, const T* __restrict__ x, const float* __restrict__ taps,
+                        float* __restrict__ result) {
   const int lane = threadIdx.x;
   const int first = (blockIdx.x * kTapWarps + threadIdx.y) * kTapRows;
   const int rows = shape.rows();
@@ -332,9 +333,8 @@ void add_and_pool(Type type, const BlockShape& shape, const void* x, const void*
   const dim3 grid(divide_up(shape.channels, kSpan), shape.images), block(kLanes, kPoolWarps);
   with_type(type, [&]<typename T>(const T*) {
     add_and_pool_kernel<<<grid, block, 0, stream>>>(
-        shape, static_cast<const T*>(x), static_cast<const T*>(f), active,
-        static_cast<T*>(result), workspace ? workspace->pooled : nullptr,
-        workspace ? workspace->pooled_square : nullptr);
+        shape, static_cast<const T*>(x), static_cast<const T*>(f), active, static_cast<T*>(result),
+        workspace ? workspace->pooled : nullptr, workspace ? workspace->pooled_square : nullptr);
   });
 }
 
