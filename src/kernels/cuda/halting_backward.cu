@@ -7,15 +7,16 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kSpan = kLanes * kVector;  // channels that a warp takes at once
 constexpr int kSumWarps = 8;
-constexpr int kSumUnits = 4;      // units whose streams are read at once
+constexpr int kSumUnits = 4;  // units whose streams are read at once
 constexpr int kImageThreads = 128;
 constexpr int kReduceWarps = 8;
-constexpr int kReduceTaps = 3;    // taps whose sums are added up at once over the warps
+constexpr int kReduceTaps = 3;      // taps whose sums are added up at once over the warps
 constexpr int kReduceBlocks = 256;  // blocks of threads, about: rows are split to have as many
-constexpr int kReduceBatch = 4;   // rows that a warp reads at once
-constexpr int kTileRows = 128;    // rows whose taps' gradients are gathered at once
-constexpr int kTileTaps = 12;     // kTaps, padded to whole vectors
+constexpr int kReduceBatch = 4;     // rows that a warp reads at once
+constexpr int kTileRows = 128;      // rows whose taps' gradients are gathered at once
+constexpr int kTileTaps = 12;       // kTaps, padded to whole vectors
 constexpr int kUnfoldRows = 16;
+constexpr int kUnfoldBatch = 8;  // images that are read at once
 constexpr int kStreamWarps = 8;
 constexpr int kStreamBlocks = 264;  // likewise
 
@@ -24,19 +25,18 @@ struct Pointers {
   const float* score[kMaxUnits];
 };
 
-__device__ float sigmoid(float value) { return 1.0f / (1.0f + expf(-value)); }
+__device__ float sigmoid(float value) {
+  return 1.0f / (1.0f + expf(-value));
+}
 
 /// Given N, a unit before the last has the weight h, the last one 1 - sum of h, and rho = N + that.
 /// So d/dh_l = dp_l - dp_N - d rho for l < N, and 0 after. One warp takes one row.
 template <typename T>
-__global__ void weighted_sum_backward_kernel(BlockShape shape, int units, Pointers pointers,
-                                             const float* __restrict__ weights,
-                                             const float* __restrict__ unit_counts, bool per_image,
-                                             float slope_floor,
-                                             const T* __restrict__ output_gradient,
-                                             const float* __restrict__ cost_gradient,
-                                             T* __restrict__ last_gradient,
-                                             float* __restrict__ score_gradients) {
+__global__ void weighted_sum_backward_kernel(
+    BlockShape shape, int units, Pointers pointers, const float* __restrict__ weights,
+    const float* __restrict__ unit_counts, bool per_image, float slope_floor,
+    const T* __restrict__ output_gradient, const float* __restrict__ cost_gradient,
+    T* __restrict__ last_gradient, float* __restrict__ score_gradients) {
   __shared__ float weight_gradient[kSumWarps][kMaxUnits];
   const int lane = threadIdx.x, warp = threadIdx.y;
   const int row = blockIdx.x * kSumWarps + warp;
@@ -93,8 +93,7 @@ __global__ void weighted_sum_backward_kernel(BlockShape shape, int units, Pointe
 /// Sums of the scores' gradients over an image; where it has one score, its gradient. One block of
 /// threads: one unit of one image.
 __global__ void image_gradients_kernel(BlockShape shape, Pointers pointers, bool per_image,
-                                       float slope_floor,
-                                       const float* __restrict__ score_gradients,
+                                       float slope_floor, const float* __restrict__ score_gradients,
                                        float* __restrict__ image_gradients) {
   __shared__ float partial[kImageThreads / kLanes];
   const int image = blockIdx.x, unit = blockIdx.y;
@@ -124,7 +123,8 @@ __device__ void gather_taps(const BlockShape& shape, const float* __restrict__ s
   for (int index = thread; index < count * kTaps; index += threads) {
     const int row = first + index / kTaps, tap = index % kTaps;
     const int position = row % shape.positions();
-    const int y = position / shape.width - (tap / 3 - 1), x = position % shape.width - (tap % 3 - 1);
+    const int y = position / shape.width - (tap / 3 - 1),
+              x = position % shape.width - (tap % 3 - 1);
     const bool inside = y >= 0 && y < shape.height && x >= 0 && x < shape.width;
     result[index / kTaps][tap] =
         inside ? score_gradient[row - position + y * shape.width + x] : 0.0f;
@@ -224,6 +224,8 @@ __device__ float sum_rows(float value, float (&shared)[kUnfoldRows][kLanes]) {
   return total;
 }
 
+/// What is written comes after everything that is read: a warp waits for what it writes, and only
+/// then reads on.
 __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters,
                                     ScoreWorkspace workspace, int chunks,
                                     const float* __restrict__ sums,
@@ -237,22 +239,30 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   const int channel = blockIdx.x * kLanes + lane;
   const bool inside = channel < shape.channels;
   const int64_t channels = shape.channels;
-  const float mean = inside ? workspace.mean[channel] : 0.0f;
   const float rows = float(shape.rows()), images = float(shape.images);
+  auto of = [&](const float* values) { return inside ? values[channel] : 0.0f; };
+  const float mean = of(workspace.mean), folded = of(workspace.global);
+  const NormParameters &global_norm = parameters.global_norm, &local_norm = parameters.local_norm;
+  const float global_weight = of(parameters.global), global_scale = of(global_norm.scale);
+  const float global_shift = of(global_norm.shift), global_inv_std = of(workspace.global_inv_std);
   float mean_gradient = 0, slope = 0;
 
   if (parameters.local) {
+    const float scale = of(local_norm.scale), offset = of(local_norm.shift);
+    const float inv_std = of(workspace.local_inv_std);
+    float weight[kTaps] = {};
+#pragma unroll
+    for (int tap = 0; tap < kTaps; ++tap) {
+      const int64_t at = channel * parameters.channel_stride + tap * parameters.tap_stride;
+      weight[tap] = inside ? parameters.local[at] : 0.0f;
+    }
     for (int tap = line; tap < kTaps; tap += kUnfoldRows) {
       float sum = 0;
-      for (int chunk = lane; chunk < chunks; chunk += kLanes) sum += shift_sums[chunk * kTaps + tap];
+      for (int chunk = lane; chunk < chunks; chunk += kLanes)
+        sum += shift_sums[chunk * kTaps + tap];
       sum = warp_sum(sum);
       if (lane == 0) shift[tap] = sum;
     }
-    __syncthreads();
-    const NormParameters& norm = parameters.local_norm;
-    const float scale = inside ? norm.scale[channel] : 0.0f;
-    const float inv_std = inside ? workspace.local_inv_std[channel] : 0.0f;
-    float scale_gradient = 0, shift_gradient = 0;
     float sum[kTaps] = {};
 #pragma unroll 2
     for (int chunk = line; inside && chunk < chunks; chunk += kUnfoldRows) {
@@ -270,19 +280,18 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
       tap_totals[line][lane] = total;
     }
     __syncthreads();
+    float scale_gradient = 0, shift_gradient = 0;
+#pragma unroll
     for (int tap = 0; tap < kTaps; ++tap) {
       const float centred = tap_totals[tap][lane] - mean * shift[tap];
-      if (!inside) continue;
-      const int64_t at = channel * parameters.channel_stride + tap * parameters.tap_stride;
-      const float weight = parameters.local[at];
-      if (line == 0) {
-        gradients.local[at] = scale * inv_std * centred + norm.shift[channel] * shift[tap];
+      scale_gradient += weight[tap] * centred;  // times inv_std
+      shift_gradient += weight[tap] * shift[tap];
+      if (inside && line == 0) {
+        gradients.local[channel * parameters.channel_stride + tap * parameters.tap_stride] =
+            scale * inv_std * centred + offset * shift[tap];
       }
-      scale_gradient += weight * centred;  // times inv_std
-      shift_gradient += weight * shift[tap];
     }
-    const float variance_gradient =
-        -0.5f * inv_std * inv_std * inv_std * scale * scale_gradient;
+    const float variance_gradient = -0.5f * inv_std * inv_std * inv_std * scale * scale_gradient;
     slope = 2 * variance_gradient / rows;
     mean_gradient = -scale * inv_std * shift_gradient / rows - slope * mean;
     if (inside && line == 0) {
@@ -292,6 +301,7 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   }
 
   float sum = 0, total = 0;
+#pragma unroll 4
   for (int image = line; image < shape.images; image += kUnfoldRows) {
     const float gradient = image_gradient[image];
     total += gradient;
@@ -300,26 +310,32 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   const float centred = sum_rows(sum, shared);
   total = sum_rows(total, shared);
   if (!inside) return;
-  const NormParameters& norm = parameters.global_norm;
-  const float weight = parameters.global[channel], scale = norm.scale[channel];
-  const float inv_std = workspace.global_inv_std[channel];
-  if (line == 0) {
-    gradients.global[channel] = scale * inv_std * centred + norm.shift[channel] * total;
-    gradients.global_scale[channel] = weight * inv_std * centred;
-    gradients.global_shift[channel] = weight * total;
-    if (channel == 0) *gradients.bias = total;
-    terms.slope[channel] = slope;
-  }
-  const float folded = workspace.global[channel];
-  const float variance_gradient = -0.5f * inv_std * inv_std * inv_std * weight * scale * centred;
+  const float variance_gradient = -0.5f * global_inv_std * global_inv_std * global_inv_std *
+                                  global_weight * global_scale * centred;
   const float positions = float(shape.positions());
-  for (int image = line; image < shape.images; image += kUnfoldRows) {
-    const int64_t at = image * channels + channel;
-    const float pooled_gradient =
-        folded * image_gradient[image] - folded * total / images +
-        2 * variance_gradient * (workspace.pooled[at] - mean) / images;
-    terms.offset[at] = pooled_gradient / positions + mean_gradient;
+  for (int first = line; first < shape.images; first += kUnfoldRows * kUnfoldBatch) {
+    float pooled[kUnfoldBatch], gradient[kUnfoldBatch];
+#pragma unroll
+    for (int i = 0; i < kUnfoldBatch; ++i) {
+      const int image = min(first + i * kUnfoldRows, shape.images - 1);
+      pooled[i] = workspace.pooled[image * channels + channel];
+      gradient[i] = image_gradient[image];
+    }
+#pragma unroll
+    for (int i = 0; i < kUnfoldBatch; ++i) {
+      const int image = first + i * kUnfoldRows;
+      if (image >= shape.images) break;
+      const float pooled_gradient = folded * gradient[i] - folded * total / images +
+                                    2 * variance_gradient * (pooled[i] - mean) / images;
+      terms.offset[image * channels + channel] = pooled_gradient / positions + mean_gradient;
+    }
   }
+  if (line > 0) return;
+  gradients.global[channel] = global_scale * global_inv_std * centred + global_shift * total;
+  gradients.global_scale[channel] = global_weight * global_inv_std * centred;
+  gradients.global_shift[channel] = global_weight * total;
+  if (channel == 0) *gradients.bias = total;
+  terms.slope[channel] = slope;
 }
 
 /// One block of threads: kSpan channels of `chunk_rows` rows.
@@ -430,10 +446,9 @@ int64_t score_backward_floats(const BlockShape& shape) {
 
 void score_backward(Type type, const BlockShape& shape, const void* x,
                     const ScoreParameters& parameters, const ScoreWorkspace& workspace,
-                    const uint8_t* active, const StreamGradients& from,
-                    const float* score_gradient, const float* image_gradient, float* scratch,
-                    void* x_gradient, void* f_gradient, const ScoreGradients& gradients,
-                    cudaStream_t stream) {
+                    const uint8_t* active, const StreamGradients& from, const float* score_gradient,
+                    const float* image_gradient, float* scratch, void* x_gradient, void* f_gradient,
+                    const ScoreGradients& gradients, cudaStream_t stream) {
   const int chunks = chunk_count(shape);
   const int64_t channels = shape.channels;
   const int spans = divide_up(shape.channels, kSpan);

@@ -65,13 +65,25 @@ __global__ void add_and_pool_kernel(BlockShape shape, const T* __restrict__ x,
   }
 }
 
-__device__ void update_running(const NormParameters& norm, int channel, float mean, float variance,
-                               float count) {
-  const float keep = 1 - norm.momentum;
-  norm.running_mean[channel] = keep * norm.running_mean[channel] + norm.momentum * mean;
-  norm.running_var[channel] =
-      keep * norm.running_var[channel] + norm.momentum * variance * count / (count - 1);
-}
+/// One channel of a norm, read before anything is written: a warp waits for what it writes, and
+/// only then reads on.
+struct NormChannel {
+  float scale = 0, shift = 0, running_mean = 0, running_var = 0;
+
+  __device__ NormChannel(const NormParameters& norm, int channel)
+      : scale(norm.scale[channel]),
+        shift(norm.shift[channel]),
+        running_mean(norm.running_mean[channel]),
+        running_var(norm.running_var[channel]) {}
+  NormChannel() = default;
+
+  __device__ void update_running(const NormParameters& norm, int channel, float mean,
+                                 float variance, float count) const {
+    const float keep = 1 - norm.momentum;
+    norm.running_mean[channel] = keep * running_mean + norm.momentum * mean;
+    norm.running_var[channel] = keep * running_var + norm.momentum * variance * count / (count - 1);
+  }
+};
 
 /// Sums `value` over threadIdx.y; every thread of row 0 gets the sum of its lane.
 __device__ double sum_rows(double value, double (&shared)[kFoldRows][kLanes]) {
@@ -89,7 +101,22 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
   const int channel = blockIdx.x * kLanes + threadIdx.x;
   const bool inside = channel < shape.channels;
   const int64_t channels = shape.channels;
+  NormChannel global, local;
+  float global_weight = 0, weights[kTaps] = {};
+  if (inside && threadIdx.y == 0) {
+    global = NormChannel(parameters.global_norm, channel);
+    global_weight = parameters.global[channel];
+    if (parameters.local) {
+      local = NormChannel(parameters.local_norm, channel);
+#pragma unroll
+      for (int tap = 0; tap < kTaps; ++tap) {
+        weights[tap] =
+            parameters.local[channel * parameters.channel_stride + tap * parameters.tap_stride];
+      }
+    }
+  }
   double sum = 0, square = 0;
+#pragma unroll 4
   for (int image = threadIdx.y; inside && image < shape.images; image += kFoldRows) {
     sum += workspace.pooled[image * channels + channel];
     square += workspace.pooled_square[image * channels + channel];
@@ -97,6 +124,7 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
   const double mean = sum_rows(sum, shared) / shape.images;
   const double mean_square = sum_rows(square, shared) / shape.images;
   double spread = 0;  // of the images' means around their mean
+#pragma unroll 4
   for (int image = threadIdx.y; inside && image < shape.images; image += kFoldRows) {
     const double difference = workspace.pooled[image * channels + channel] - mean;
     spread += difference * difference;
@@ -107,31 +135,29 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
   float shift[kShifts] = {};
   if (inside) {
     workspace.mean[channel] = float(mean);
-    const NormParameters& global = parameters.global_norm;
-    const float global_inv_std = rsqrtf(global_variance + global.epsilon);
+    const float global_inv_std = rsqrtf(global_variance + parameters.global_norm.epsilon);
     workspace.global_inv_std[channel] = global_inv_std;
-    update_running(global, channel, float(mean), global_variance, float(shape.images));
-    const float global_weight = parameters.global[channel];
-    const float folded = global_weight * global.scale[channel] * global_inv_std;
-    workspace.global[channel] = folded;
+    global.update_running(parameters.global_norm, channel, float(mean), global_variance,
+                          float(shape.images));
+    workspace.global[channel] = global_weight * global.scale * global_inv_std;
     // The mean is subtracted from what is pooled before the product (halt_kernel): the
     // means of images differ by little, and the difference of two large sums would be all rounding.
-    shift[kTaps] = global_weight * global.shift[channel];
+    shift[kTaps] = global_weight * global.shift;
     if (parameters.local) {
-      const NormParameters& local = parameters.local_norm;
       const float variance = float(fmax(mean_square - mean * mean, 0.0));
-      const float inv_std = rsqrtf(variance + local.epsilon);
+      const float inv_std = rsqrtf(variance + parameters.local_norm.epsilon);
       workspace.local_inv_std[channel] = inv_std;
-      update_running(local, channel, float(mean), variance, float(shape.rows()));
+      local.update_running(parameters.local_norm, channel, float(mean), variance,
+                           float(shape.rows()));
+#pragma unroll
       for (int tap = 0; tap < kTaps; ++tap) {
-        const float weight =
-            parameters.local[channel * parameters.channel_stride + tap * parameters.tap_stride];
-        const float scaled = weight * local.scale[channel] * inv_std;
+        const float scaled = weights[tap] * local.scale * inv_std;
         workspace.taps[tap * channels + channel] = scaled;
-        shift[tap] = weight * local.shift[channel] - scaled * float(mean);
+        shift[tap] = weights[tap] * local.shift - scaled * float(mean);
       }
     }
   }
+#pragma unroll
   for (int i = 0; i < kShifts; ++i) {
     const float total = warp_sum(shift[i]);
     if (threadIdx.x == 0) workspace.shifts[blockIdx.x * kShifts + i] = total;
