@@ -42,10 +42,9 @@ second="epochs=$more rate=0.03"
 # The jobs of a seed that start from its plain network, the most wanted first.
 classes() { # SEED
   local tau
-  for tau in 0.005 0.01; do echo "adaptive $1 sact $tau; baseline $1 sact $tau"; done
+  for tau in 0.005 0.01 0.001; do echo "adaptive $1 sact $tau; baseline $1 sact $tau"; done
   echo "continued plain $1"
-  for tau in 0.005 0.01; do echo "adaptive $1 act $tau; baseline $1 act $tau"; done
-  for halting in sact act; do echo "adaptive $1 $halting 0.001; baseline $1 $halting 0.001"; done
+  for tau in 0.01 0.005 0.001; do echo "adaptive $1 act $tau; baseline $1 act $tau"; done
 }
 detail() { # SEED
   local tau

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The comparisons of docs/results.md, photograph by photograph and over all seeds that are there, from
-# the predictions of bench/depth.sh.
+# The comparisons of docs/results.md, photograph by photograph and over all seeds that both networks
+# have, from the predictions of bench/depth.sh.
 #
 #   bench/depth_paired.sh classes|detail PREDICTIONS
 set -euo pipefail
@@ -8,15 +8,17 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 part=${1:?"usage: bench/depth_paired.sh classes|detail PREDICTIONS"} predictions=$2
 
 compare() { # FIRST SECOND
-  local file files=()
+  local file other files=()
   for file in "$predictions/$1"-[0-9].csv; do
-    files+=("$file" "$predictions/$2${file#"$predictions/$1"}")
+    other=$predictions/$2${file#"$predictions/$1"}
+    if [ -e "$other" ]; then files+=("$file" "$other"); fi
   done
-  python3 "$here/paired.py" "${files[@]}" | sed "s/^/$1 against $2 at /"
+  python3 "$here/paired.py" "${files[@]}" | sed -e 's/^[0-9]/at &/' -e "s/^/$1 against $2 /"
 }
 
 case $part in
   classes)
+    compare plain plain50
     compare plain-continued plain50-continued
     for row in act-0.01 sact-0.001 sact-0.005 sact-0.01; do
       compare "$row" plain-continued

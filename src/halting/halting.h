@@ -41,6 +41,16 @@ constexpr float halting_step(HaltingState& state, float score, float threshold) 
   return state.remainder;
 }
 
+/// The slope of the sigmoid that gave the score h, for a gradient dL/dh. Near 0 and 1 it vanishes,
+/// and what has gone there could not come back: a gradient that pulls h back to the middle finds a
+/// slope of `floor` at least. One that pushes on finds the slope as it is, and so does any with
+/// floor 0.
+constexpr float halting_slope(float score, float gradient, float floor) {
+  const float slope = score * (1 - score);
+  const bool pulls_back = score < 0.5f ? gradient < 0 : gradient > 0;
+  return pulls_back && slope < floor ? floor : slope;
+}
+
 /// The outcome for one position given the scores of units 1 ... L-1.
 struct HaltingOutcome {
   HaltingState state;

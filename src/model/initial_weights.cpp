@@ -105,6 +105,22 @@ std::string norm_of(const std::string& weight) {
   return weight.substr(0, weight.rfind('.'));
 }
 
+/// The argument of a sigmoid that gives 1 / (reach L) in a block of L units, by the name of the
+/// bias.
+std::map<std::string, double> halting_biases(const Architecture& architecture,
+                                             const InitialWeights& options) {
+  std::map<std::string, double> biases;
+  for (const auto& block : architecture.blocks) {
+    for (const UnitSteps& unit : block) {
+      if (!unit.halting) continue;
+      biases[unit.halting->global_name() + ".bias"] =
+          options.halting_reach == 0 ? options.halting_bias
+                                     : -std::log(options.halting_reach * double(block.size()) - 1);
+    }
+  }
+  return biases;
+}
+
 double fan_in(const io::Shape& shape) {
   double product = 1;
   for (size_t i = 1; i < shape.size(); ++i) product *= double(shape[i]);
@@ -121,6 +137,7 @@ std::vector<Weight> initial_weights(const ModelSpec& spec, const InitialWeights&
   const Architecture architecture(spec);
   const ExpectedMoments moments(architecture, options.residual_scale);
   const std::set<std::string> scaled = residual_scales(architecture);
+  const std::map<std::string, double> biases = halting_biases(architecture, options);
   std::vector<Weight> weights;
   for (const WeightInfo& info : weight_list(spec)) {
     Weight weight{info, std::vector<float>(size_t(info.elements()))};
@@ -149,7 +166,7 @@ std::vector<Weight> initial_weights(const ModelSpec& spec, const InitialWeights&
         fill(moments.of(norm_of(info.name)).variance());
         break;
       case WeightRole::kHaltingBias:
-        fill(options.halting_bias);
+        fill(biases.at(info.name));
         break;
       case WeightRole::kNormShift:
       case WeightRole::kLinearBias:

@@ -14,7 +14,10 @@ struct InitialWeights {
   /// Of every unit's residual: times He's deviation for its last convolution, or where a norm comes
   /// after that (post-activation) the scale of the norm.
   double residual_scale = 1;
-  double halting_bias = -3;     // sigmoid(-3): about 21 units at first, so that none is dead
+  double halting_bias = -3;  // sigmoid(-3): about 21 units at first, so that none is dead
+  /// If not 0: scores of a block of L units start at 1 / (reach L) instead, so that they add up to
+  /// one after that share of its units, and shorter blocks start with a higher bias.
+  double halting_reach = 0;
   double halting_scale = 0.01;  // standard deviation of the halting weights with a norm before them
 };
 

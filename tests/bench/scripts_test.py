@@ -85,6 +85,22 @@ class Paired(Scripts):
         self.assertEqual(result.stdout, "84x84: 95.00 % and 60.00 %, difference +35.00 ± 12.80 points "
                                         "(8 : 1 of 20), p = 0.039\n")
 
+    def test_growth_of_the_difference_with_size_by_hand(self):
+        # The first network is right once more at 84 and three times at 112: of four photographs two
+        # change by one. The variance of 0, 0, 1, 1 is 1/4, its error sqrt(1/4 / 4).
+        def both(name, small, large):
+            path = self.predictions(name, small)
+            rows = self.predictions("rows.csv", large, 112).read_text().splitlines()[1:]
+            path.write_text(path.read_text() + "\n".join(rows) + "\n")
+            return path
+
+        first = both("a.csv", [1, 1, 1, 1], [1, 1, 1, 1])
+        second = both("b.csv", [2, 1, 1, 1], [2, 2, 2, 1])
+        result = run("paired.py", first, second)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.splitlines()[-1],
+                         "from 84x84 to 112x112: the difference changes by +50.00 ± 25.00 points")
+
     def test_other_photographs_are_refused(self):
         result = run("paired.py", self.predictions("a.csv", [1, 1]), self.predictions("b.csv", [1]))
         self.assertEqual(result.returncode, 1)

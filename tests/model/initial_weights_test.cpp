@@ -72,5 +72,16 @@ TEST(InitialWeights, PostActivationNormsExpectWhatTheyGet) {
               std::sqrt(1.25 / (2 * M_PI)), 1e-6);
 }
 
+TEST(InitialWeights, ScoresCanAddUpToOneAtAShareOfABlocksUnits) {
+  for (double reach : {0.7, 1.0, 2.0}) {
+    const auto values = by_name(spec_with({3, 6}), {.halting_bias = -2, .halting_reach = reach});
+    for (const auto& [name, units] : {std::pair{"stages.0.blocks.1.halting.global.bias", 3.0},
+                                      {"stages.1.blocks.4.halting.global.bias", 6.0}}) {
+      const double score = 1 / (1 + std::exp(-double(values.at(name).at(0))));
+      EXPECT_NEAR(score * units * reach, 1, 1e-6) << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sact

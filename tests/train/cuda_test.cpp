@@ -85,7 +85,8 @@ TEST_F(Cuda, HalfPrecisionInputKeepsTheHaltingSumsInFullPrecision) {
 
 /// Everything a step of training computes: outputs, gradients of all parameters, moving averages.
 std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, uint64_t seed,
-                                                      bool fused, torch::ScalarType type) {
+                                                      bool fused, torch::ScalarType type,
+                                                      double slope_floor = 0) {
   Network network = test::random_network(spec, seed);
   network->to(torch::Device(torch::kCUDA));
   torch::Tensor images = test::random_images(6, 72, 56, seed + 1).to(torch::kCUDA);
@@ -96,6 +97,7 @@ std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, uin
   to_channels_last(*network);
   network->train();
   network->use_fused_blocks(fused);
+  network->set_halting_slope_floor(slope_floor);
   NetworkOutput output;
   {
     Autocast autocast(type == torch::kBFloat16);
@@ -167,6 +169,27 @@ TEST_F(Cuda, FusedBlocksAreAsExactAsPlainOperations) {
       }
       EXPECT_GT(variety, 0) << "all positions halt alike: a weak test";
     }
+  }
+}
+
+TEST_F(Cuda, FusedBlocksKeepUpSlopesAsPlainOperationsDo) {
+  for (Halting halting : {Halting::kAct, Halting::kSact}) {
+    ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
+    spec.width = 24;
+    std::vector<double> errors, changes;
+    for (uint64_t seed = 111; seed < 116; ++seed) {
+      const double floor = 0.2;  // above the slopes of most scores
+      const auto exact = training_results(spec, seed, false, torch::kFloat64, floor);
+      const auto fused = training_results(spec, seed, true, torch::kFloat32, floor);
+      const auto without = training_results(spec, seed, true, torch::kFloat32);
+      for (const auto& [name, value] : exact) {
+        if (!name.starts_with("gradient") || name.find("halting") == name.npos) continue;
+        errors.push_back(relative_difference(fused.at(name), value));
+        changes.push_back(relative_difference(without.at(name), value));
+      }
+    }
+    EXPECT_LT(Errors::median(errors), 1e-2);
+    EXPECT_GT(Errors::median(changes), 0.1);
   }
 }
 

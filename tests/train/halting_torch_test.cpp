@@ -114,6 +114,49 @@ TEST(HaltingTorch, GradientsEqualFiniteDifferencesAwayFromTheThreshold) {
   }
 }
 
+TEST(HaltingTorch, TheSlopeFloorIsTheRulesAndLeavesScoresAsTheyAre) {
+  Random random(43);
+  const int64_t count = 400;
+  torch::Tensor argument = torch::empty({count}), gradient = torch::empty({count});
+  for (int64_t i = 0; i < count; ++i) {
+    argument[i] = 24 * random.uniform() - 12;
+    gradient[i] = 2 * random.uniform() - 1;
+  }
+  for (double floor : {0.0, 1e-3, 0.05, 0.25}) {
+    argument = argument.detach().requires_grad_();
+    const torch::Tensor h = halting_sigmoid(argument, floor);
+    EXPECT_TRUE(torch::equal(h, torch::sigmoid(argument)));
+    h.backward(gradient);
+    int floored = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const float score = h[i].item<float>(), from = gradient[i].item<float>();
+      const float slope = halting_slope(score, from, float(floor));
+      EXPECT_NEAR(argument.grad()[i].item<float>(), from * slope, 1e-6) << score << " " << from;
+      floored += slope != score * (1 - score);
+    }
+    EXPECT_EQ(floored > 0, floor > 0);
+  }
+}
+
+TEST(HaltingTorch, OnlyGradientsThatPullAScoreBackAreKeptUp) {
+  const float low = 1e-4f, high = 1 - 1e-4f, floor = 0.01f;
+  EXPECT_EQ(halting_slope(low, -1, floor), floor);  // descent raises it
+  EXPECT_LT(halting_slope(low, 1, floor), 1.1e-4f);
+  EXPECT_EQ(halting_slope(high, 1, floor), floor);  // descent lowers it
+  EXPECT_LT(halting_slope(high, -1, floor), 1.1e-4f);
+  EXPECT_FLOAT_EQ(halting_slope(0.3f, -1, floor), 0.21f);  // steeper than the floor
+}
+
+TEST(HaltingTorch, SigmoidGradientsEqualFiniteDifferencesWithoutAFloor) {
+  const torch::Tensor base = torch::tensor({-4.0, -1.0, 0.0, 0.5, 3.0}, torch::kFloat64);
+  const torch::Tensor argument = base.clone().requires_grad_();
+  halting_sigmoid(argument, 0).sum().backward();
+  constexpr double kStep = 1e-5;
+  const torch::Tensor numeric =
+      (halting_sigmoid(base + kStep, 0) - halting_sigmoid(base - kStep, 0)) / (2 * kStep);
+  EXPECT_TRUE(torch::allclose(argument.grad(), numeric, 1e-6, 1e-8));
+}
+
 TEST(HaltingTorch, TilesEqualThePlainVersion) {
   Random random(41);
   for (int tile : {1, 2, 3, 4, 50}) {

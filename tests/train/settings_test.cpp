@@ -63,10 +63,11 @@ TEST(Settings, MistakesNameTheKey) {
 }
 
 TEST(Settings, AbsurdValuesAreRefused) {
-  for (const char* bad : {"epochs=0", "batch=0", "rate=-1", "momentum=1", "label_smoothing=1",
-                          "size=16", "schedule=linear", "halting=maybe", "precision=fp16",
-                          "crop_min_area=0", "val_split=1", "tau=-1", "tau_warmup_epochs=1000",
-                          "halting_rate=-1", "warmup_epochs=1000", "cache=disk"}) {
+  for (const char* bad :
+       {"epochs=0", "batch=0", "rate=-1", "momentum=1", "label_smoothing=1", "size=16",
+        "schedule=linear", "halting=maybe", "precision=fp16", "crop_min_area=0", "val_split=1",
+        "tau=-1", "tau_warmup_epochs=1000", "halting_rate=-1", "warmup_epochs=1000", "cache=disk",
+        "halting_reach=0.5", "halting_gradient_floor=0.3"}) {
     SCOPED_TRACE(bad);
     TrainSettings settings;
     settings.data = "x";

@@ -1,34 +1,42 @@
+#include "halting/halting.h"
 #include "kernels/cuda/rows.cuh"
 
 namespace sact::cuda {
 namespace {
 
 constexpr int kLanes = 32;
-constexpr int kSpan = kLanes * kVector;
+constexpr int kSpan = kLanes * kVector;  // channels that a warp takes at once
 constexpr int kSumWarps = 8;
-constexpr int kReduceThreads = 256;
-constexpr int kReduceVector = kVector / 2;  // channels of one thread in tap_gradients: 36 sums in registers
-constexpr int kReduceSpan = kReduceThreads * kReduceVector;
-constexpr int kMaxChunks = 256;    // parts of the rows that are added up separately
-constexpr int kUnfoldRows = 8;
+constexpr int kSumUnits = 4;  // units whose streams are read at once
+constexpr int kImageThreads = 128;
+constexpr int kReduceWarps = 8;
+constexpr int kReduceTaps = 3;      // taps whose sums are added up at once over the warps
+constexpr int kReduceBlocks = 256;  // blocks of threads, about: rows are split to have as many
+constexpr int kReduceBatch = 4;     // rows that a warp reads at once
+constexpr int kTileRows = 128;      // rows whose taps' gradients are gathered at once
+constexpr int kTileTaps = 12;       // kTaps, padded to whole vectors
+constexpr int kUnfoldRows = 16;
+constexpr int kUnfoldBatch = 8;  // images that are read at once
 constexpr int kStreamWarps = 8;
-constexpr int kStreamPositions = 64;  // rows of one block of threads in stream_gradients
+constexpr int kStreamBlocks = 264;  // likewise
 
 struct Pointers {
   const void* x[kMaxUnits];
-  void* x_gradient[kMaxUnits];
   const float* score[kMaxUnits];
 };
+
+__device__ float sigmoid(float value) {
+  return 1.0f / (1.0f + expf(-value));
+}
 
 /// Given N, a unit before the last has the weight h, the last one 1 - sum of h, and rho = N + that.
 /// So d/dh_l = dp_l - dp_N - d rho for l < N, and 0 after. One warp takes one row.
 template <typename T>
-__global__ void weighted_sum_backward_kernel(BlockShape shape, int units, Pointers pointers,
-                                             const float* __restrict__ weights,
-                                             const float* __restrict__ unit_counts,
-                                             const T* __restrict__ output_gradient,
-                                             const float* __restrict__ cost_gradient,
-                                             float* __restrict__ score_gradients) {
+__global__ void weighted_sum_backward_kernel(
+    BlockShape shape, int units, Pointers pointers, const float* __restrict__ weights,
+    const float* __restrict__ unit_counts, bool per_image, float slope_floor,
+    const T* __restrict__ output_gradient, const float* __restrict__ cost_gradient,
+    T* __restrict__ last_gradient, float* __restrict__ score_gradients) {
   __shared__ float weight_gradient[kSumWarps][kMaxUnits];
   const int lane = threadIdx.x, warp = threadIdx.y;
   const int row = blockIdx.x * kSumWarps + warp;
@@ -36,28 +44,36 @@ __global__ void weighted_sum_backward_kernel(BlockShape shape, int units, Pointe
   if (row >= rows) return;
   const int count = int(unit_counts[row]);
   const int64_t start = int64_t(row) * shape.channels;
-  for (int unit = 0; unit < units; ++unit) {
-    const bool used = unit < count;
-    const float p = used ? weights[int64_t(unit) * rows + row] : 0.0f;
-    const T* x = static_cast<const T*>(pointers.x[unit]) + start;
-    T* x_gradient = static_cast<T*>(pointers.x_gradient[unit]) + start;
-    float sum = 0;
+  for (int first = 0; first < count; first += kSumUnits) {
+    float sum[kSumUnits] = {};
     for (int channel = lane * kVector; channel < shape.channels; channel += kSpan) {
-      float result[kVector] = {};
-      if (used) {
-        float gradient[kVector], value[kVector];
-        load(output_gradient + start + channel, gradient);
-        load(x + channel, value);
+      float gradient[kVector], value[kSumUnits][kVector] = {};
+      load(output_gradient + start + channel, gradient);
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) {
-          sum += gradient[i] * value[i];
-          result[i] = p * gradient[i];
-        }
+      for (int u = 0; u < kSumUnits; ++u) {
+        if (first + u >= count) break;
+        load(static_cast<const T*>(pointers.x[first + u]) + start + channel, value[u]);
       }
-      store(result, x_gradient + channel);
+#pragma unroll
+      for (int u = 0; u < kSumUnits; ++u) {
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) sum[u] += gradient[i] * value[u][i];
+      }
     }
-    sum = warp_sum(sum);
-    if (lane == 0) weight_gradient[warp][unit] = sum;
+#pragma unroll
+    for (int u = 0; u < kSumUnits; ++u) {
+      const float total = warp_sum(sum[u]);
+      if (lane == 0 && first + u < count) weight_gradient[warp][first + u] = total;
+    }
+  }
+  // Zero where the row halted before.
+  const float last_weight = weights[int64_t(units - 1) * rows + row];
+  for (int channel = lane * kVector; channel < shape.channels; channel += kSpan) {
+    float gradient[kVector] = {};
+    if (last_weight != 0) load(output_gradient + start + channel, gradient);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) gradient[i] *= last_weight;
+    store(gradient, last_gradient + start + channel);
   }
   __syncwarp();
   const float at_halt =
@@ -65,78 +81,132 @@ __global__ void weighted_sum_backward_kernel(BlockShape shape, int units, Pointe
   for (int unit = lane; unit < units - 1; unit += kLanes) {
     float gradient = 0;
     if (unit < count - 1) {
-      const float h = 1.0f / (1.0f + expf(-pointers.score[unit][row]));
-      gradient = (weight_gradient[warp][unit] - at_halt) * h * (1 - h);
+      gradient = weight_gradient[warp][unit] - at_halt;
+      if (!per_image) {
+        gradient *= halting_slope(sigmoid(pointers.score[unit][row]), gradient, slope_floor);
+      }
     }
     score_gradients[int64_t(unit) * rows + row] = gradient;
   }
 }
 
-/// The gradient of tap t's dot product at `row`: that of the score which reads it.
+/// Sums of the scores' gradients over an image; where it has one score, its gradient. One block of
+/// threads: one unit of one image.
+__global__ void image_gradients_kernel(BlockShape shape, Pointers pointers, bool per_image,
+                                       float slope_floor, const float* __restrict__ score_gradients,
+                                       float* __restrict__ image_gradients) {
+  __shared__ float partial[kImageThreads / kLanes];
+  const int image = blockIdx.x, unit = blockIdx.y;
+  const int first = image * shape.positions();
+  const float* gradients = score_gradients + int64_t(unit) * shape.rows() + first;
+  float sum = 0;
+  for (int position = threadIdx.x; position < shape.positions(); position += kImageThreads) {
+    sum += gradients[position];
+  }
+  sum = warp_sum(sum);
+  if (threadIdx.x % kLanes == 0) partial[threadIdx.x / kLanes] = sum;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  float total = 0;
+  for (float part : partial) total += part;
+  if (per_image) {
+    total *= halting_slope(sigmoid(pointers.score[unit][first]), total, slope_floor);
+  }
+  image_gradients[int64_t(unit) * shape.images + image] = total;
+}
+
+/// The gradients of the taps' dot products at `count` rows from `first`: each is that of the score
+/// which reads it. All threads of a block call this; what they gathered is there after a barrier.
 __device__ void gather_taps(const BlockShape& shape, const float* __restrict__ score_gradient,
-                            int row, float (&result)[kTaps]) {
-  const int position = row % shape.positions();
-  const int y = position / shape.width, x = position % shape.width;
+                            int first, int count, float (&result)[kTileRows][kTileTaps]) {
+  const int threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
+  for (int index = thread; index < count * kTaps; index += threads) {
+    const int row = first + index / kTaps, tap = index % kTaps;
+    const int position = row % shape.positions();
+    const int y = position / shape.width - (tap / 3 - 1),
+              x = position % shape.width - (tap % 3 - 1);
+    const bool inside = y >= 0 && y < shape.height && x >= 0 && x < shape.width;
+    result[index / kTaps][tap] =
+        inside ? score_gradient[row - position + y * shape.width + x] : 0.0f;
+  }
+}
+
+/// One row of them.
+__device__ void load_taps(const float (&from)[kTileTaps], float (&to)[kTileTaps]) {
 #pragma unroll
-  for (int tap = 0; tap < kTaps; ++tap) {
-    const int dy = tap / 3 - 1, dx = tap % 3 - 1;
-    const bool inside =
-        y - dy >= 0 && y - dy < shape.height && x - dx >= 0 && x - dx < shape.width;
-    result[tap] = inside ? score_gradient[row - dy * shape.width - dx] : 0.0f;
+  for (int i = 0; i < kTileTaps; i += 4) {
+    const float4 part = *reinterpret_cast<const float4*>(from + i);
+    to[i] = part.x, to[i + 1] = part.y, to[i + 2] = part.z, to[i + 3] = part.w;
   }
 }
 
 /// Sums over a part of the rows of x times the taps' gradients: [chunks, 9, C], and of the taps'
-/// gradients alone: [chunks, 9].
+/// gradients alone: [chunks, 9]. One block of threads: kSpan channels of one part.
 template <typename T>
-__global__ void tap_gradients_kernel(BlockShape shape, const T* __restrict__ x,
-                                     const float* __restrict__ score_gradient, int chunk_rows,
-                                     float* __restrict__ sums, float* __restrict__ shift_sums) {
-  extern __shared__ float shared[];  // [groups, 9, threads of a row * 4]
-  const int span = min(shape.channels - int(blockIdx.y) * kReduceSpan, kReduceSpan);
-  const int row_threads = span / kReduceVector;
-  const int groups = kReduceThreads / row_threads;
-  const int group = threadIdx.x / row_threads;
-  const int column = (threadIdx.x % row_threads) * kReduceVector;
-  const int channel = blockIdx.y * kReduceSpan + column;
+__global__ void __launch_bounds__(kLanes* kReduceWarps, 2)
+    tap_gradients_kernel(BlockShape shape, const T* __restrict__ x,
+                         const float* __restrict__ score_gradient, int chunk_rows,
+                         float* __restrict__ sums, float* __restrict__ shift_sums) {
+  __shared__ __align__(16) float taps[kTileRows][kTileTaps];
+  __shared__ __align__(16) float partial[kReduceWarps][kReduceTaps][kSpan];
+  const int lane = threadIdx.x, warp = threadIdx.y, thread = warp * kLanes + lane;
+  const int channel = blockIdx.y * kSpan + lane * kVector;
+  const bool inside = channel < shape.channels;
   const int begin = blockIdx.x * chunk_rows, end = min(begin + chunk_rows, shape.rows());
-  float sum[kTaps][kReduceVector] = {}, shift[kTaps] = {};
-  if (group < groups) {
-#pragma unroll 2
-    for (int row = begin + group; row < end; row += groups) {
-      float value[kReduceVector], gradient[kTaps];
-      load(x + int64_t(row) * shape.channels + channel, value);
-      gather_taps(shape, score_gradient, row, gradient);
-#pragma unroll
-      for (int tap = 0; tap < kTaps; ++tap) {
-        shift[tap] += gradient[tap];
-#pragma unroll
-        for (int i = 0; i < kReduceVector; ++i) sum[tap][i] += gradient[tap] * value[i];
-      }
+  float sum[kTaps][kVector] = {}, shift = 0;
+  for (int tile = begin; tile < end; tile += kTileRows) {
+    const int count = min(kTileRows, end - tile);
+    __syncthreads();
+    gather_taps(shape, score_gradient, tile, count, taps);
+    __syncthreads();
+    if (lane < kTaps) {
+      for (int r = warp; r < count; r += kReduceWarps) shift += taps[r][lane];
     }
-    for (int tap = 0; tap < kTaps; ++tap) {
-      for (int i = 0; i < kReduceVector; ++i) {
-        shared[(group * kTaps + tap) * span + column + i] = sum[tap][i];
+    if (!inside) continue;
+    for (int first = warp; first < count; first += kReduceWarps * kReduceBatch) {
+      float value[kReduceBatch][kVector] = {};
+#pragma unroll
+      for (int b = 0; b < kReduceBatch; ++b) {
+        const int r = first + b * kReduceWarps;
+        if (r < count) load(x + int64_t(tile + r) * shape.channels + channel, value[b]);
+      }
+#pragma unroll
+      for (int b = 0; b < kReduceBatch; ++b) {
+        const int r = first + b * kReduceWarps;
+        if (r >= count) break;
+        float gradient[kTileTaps];
+        load_taps(taps[r], gradient);
+#pragma unroll
+        for (int tap = 0; tap < kTaps; ++tap) {
+#pragma unroll
+          for (int i = 0; i < kVector; ++i) sum[tap][i] += gradient[tap] * value[b][i];
+        }
       }
     }
   }
-  __syncthreads();
-  for (int index = threadIdx.x; index < kTaps * span; index += kReduceThreads) {
-    float total = 0;
-    for (int g = 0; g < groups; ++g) total += shared[g * kTaps * span + index];
-    const int tap = index / span, c = blockIdx.y * kReduceSpan + index % span;
-    sums[(int64_t(blockIdx.x) * kTaps + tap) * shape.channels + c] = total;
+#pragma unroll
+  for (int first = 0; first < kTaps; first += kReduceTaps) {
+    __syncthreads();
+#pragma unroll
+    for (int t = 0; t < kReduceTaps; ++t) store(sum[first + t], &partial[warp][t][lane * kVector]);
+    __syncthreads();
+    for (int index = thread; index < kReduceTaps * kSpan; index += kLanes * kReduceWarps) {
+      const int tap = index / kSpan, c = index % kSpan;
+      if (int(blockIdx.y) * kSpan + c >= shape.channels) continue;
+      float total = 0;
+      for (int w = 0; w < kReduceWarps; ++w) total += partial[w][tap][c];
+      sums[(int64_t(blockIdx.x) * kTaps + first + tap) * shape.channels + blockIdx.y * kSpan + c] =
+          total;
+    }
   }
   if (blockIdx.y > 0) return;
   __syncthreads();
-  if (column == 0 && group < groups) {
-    for (int tap = 0; tap < kTaps; ++tap) shared[group * kTaps + tap] = shift[tap];
-  }
+  if (lane < kTaps) taps[warp][lane] = shift;
   __syncthreads();
-  if (threadIdx.x < kTaps) {
+  if (thread < kTaps) {
     float total = 0;
-    for (int g = 0; g < groups; ++g) total += shared[g * kTaps + threadIdx.x];
-    shift_sums[blockIdx.x * kTaps + threadIdx.x] = total;
+    for (int w = 0; w < kReduceWarps; ++w) total += taps[w][thread];
+    shift_sums[blockIdx.x * kTaps + thread] = total;
   }
 }
 
@@ -154,6 +224,8 @@ __device__ float sum_rows(float value, float (&shared)[kUnfoldRows][kLanes]) {
   return total;
 }
 
+/// What is written comes after everything that is read: a warp waits for what it writes, and only
+/// then reads on.
 __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters,
                                     ScoreWorkspace workspace, int chunks,
                                     const float* __restrict__ sums,
@@ -161,44 +233,65 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
                                     const float* __restrict__ image_gradient,
                                     ScoreGradients gradients, StreamTerms terms) {
   __shared__ float shared[kUnfoldRows][kLanes];
+  __shared__ float tap_sums[kUnfoldRows][kTaps][kLanes], tap_totals[kTaps][kLanes];
   __shared__ float shift[kTaps];
   const int lane = threadIdx.x, line = threadIdx.y;
   const int channel = blockIdx.x * kLanes + lane;
   const bool inside = channel < shape.channels;
   const int64_t channels = shape.channels;
-  const float mean = inside ? workspace.mean[channel] : 0.0f;
   const float rows = float(shape.rows()), images = float(shape.images);
+  auto of = [&](const float* values) { return inside ? values[channel] : 0.0f; };
+  const float mean = of(workspace.mean), folded = of(workspace.global);
+  const NormParameters &global_norm = parameters.global_norm, &local_norm = parameters.local_norm;
+  const float global_weight = of(parameters.global), global_scale = of(global_norm.scale);
+  const float global_shift = of(global_norm.shift), global_inv_std = of(workspace.global_inv_std);
   float mean_gradient = 0, slope = 0;
 
   if (parameters.local) {
+    const float scale = of(local_norm.scale), offset = of(local_norm.shift);
+    const float inv_std = of(workspace.local_inv_std);
+    float weight[kTaps] = {};
+#pragma unroll
+    for (int tap = 0; tap < kTaps; ++tap) {
+      const int64_t at = channel * parameters.channel_stride + tap * parameters.tap_stride;
+      weight[tap] = inside ? parameters.local[at] : 0.0f;
+    }
     for (int tap = line; tap < kTaps; tap += kUnfoldRows) {
       float sum = 0;
-      for (int chunk = lane; chunk < chunks; chunk += kLanes) sum += shift_sums[chunk * kTaps + tap];
+      for (int chunk = lane; chunk < chunks; chunk += kLanes)
+        sum += shift_sums[chunk * kTaps + tap];
       sum = warp_sum(sum);
       if (lane == 0) shift[tap] = sum;
     }
-    __syncthreads();
-    const NormParameters& norm = parameters.local_norm;
-    const float scale = inside ? norm.scale[channel] : 0.0f;
-    const float inv_std = inside ? workspace.local_inv_std[channel] : 0.0f;
-    float scale_gradient = 0, shift_gradient = 0;
-    for (int tap = 0; tap < kTaps; ++tap) {
-      float sum = 0;
-      for (int chunk = line; inside && chunk < chunks; chunk += kUnfoldRows) {
-        sum += sums[(int64_t(chunk) * kTaps + tap) * channels + channel];
+    float sum[kTaps] = {};
+#pragma unroll 2
+    for (int chunk = line; inside && chunk < chunks; chunk += kUnfoldRows) {
+#pragma unroll
+      for (int tap = 0; tap < kTaps; ++tap) {
+        sum[tap] += sums[(int64_t(chunk) * kTaps + tap) * channels + channel];
       }
-      const float centred = sum_rows(sum, shared) - mean * shift[tap];
-      if (!inside) continue;
-      const int64_t at = channel * parameters.channel_stride + tap * parameters.tap_stride;
-      const float weight = parameters.local[at];
-      if (line == 0) {
-        gradients.local[at] = scale * inv_std * centred + norm.shift[channel] * shift[tap];
-      }
-      scale_gradient += weight * centred;  // times inv_std
-      shift_gradient += weight * shift[tap];
     }
-    const float variance_gradient =
-        -0.5f * inv_std * inv_std * inv_std * scale * scale_gradient;
+#pragma unroll
+    for (int tap = 0; tap < kTaps; ++tap) tap_sums[line][tap][lane] = sum[tap];
+    __syncthreads();
+    if (line < kTaps) {
+      float total = 0;
+      for (int other = 0; other < kUnfoldRows; ++other) total += tap_sums[other][line][lane];
+      tap_totals[line][lane] = total;
+    }
+    __syncthreads();
+    float scale_gradient = 0, shift_gradient = 0;
+#pragma unroll
+    for (int tap = 0; tap < kTaps; ++tap) {
+      const float centred = tap_totals[tap][lane] - mean * shift[tap];
+      scale_gradient += weight[tap] * centred;  // times inv_std
+      shift_gradient += weight[tap] * shift[tap];
+      if (inside && line == 0) {
+        gradients.local[channel * parameters.channel_stride + tap * parameters.tap_stride] =
+            scale * inv_std * centred + offset * shift[tap];
+      }
+    }
+    const float variance_gradient = -0.5f * inv_std * inv_std * inv_std * scale * scale_gradient;
     slope = 2 * variance_gradient / rows;
     mean_gradient = -scale * inv_std * shift_gradient / rows - slope * mean;
     if (inside && line == 0) {
@@ -208,6 +301,7 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   }
 
   float sum = 0, total = 0;
+#pragma unroll 4
   for (int image = line; image < shape.images; image += kUnfoldRows) {
     const float gradient = image_gradient[image];
     total += gradient;
@@ -216,40 +310,54 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   const float centred = sum_rows(sum, shared);
   total = sum_rows(total, shared);
   if (!inside) return;
-  const NormParameters& norm = parameters.global_norm;
-  const float weight = parameters.global[channel], scale = norm.scale[channel];
-  const float inv_std = workspace.global_inv_std[channel];
-  if (line == 0) {
-    gradients.global[channel] = scale * inv_std * centred + norm.shift[channel] * total;
-    gradients.global_scale[channel] = weight * inv_std * centred;
-    gradients.global_shift[channel] = weight * total;
-    if (channel == 0) *gradients.bias = total;
-    terms.slope[channel] = slope;
-  }
-  const float folded = workspace.global[channel];
-  const float variance_gradient = -0.5f * inv_std * inv_std * inv_std * weight * scale * centred;
+  const float variance_gradient = -0.5f * global_inv_std * global_inv_std * global_inv_std *
+                                  global_weight * global_scale * centred;
   const float positions = float(shape.positions());
-  for (int image = line; image < shape.images; image += kUnfoldRows) {
-    const int64_t at = image * channels + channel;
-    const float pooled_gradient =
-        folded * image_gradient[image] - folded * total / images +
-        2 * variance_gradient * (workspace.pooled[at] - mean) / images;
-    terms.offset[at] = pooled_gradient / positions + mean_gradient;
+  for (int first = line; first < shape.images; first += kUnfoldRows * kUnfoldBatch) {
+    float pooled[kUnfoldBatch], gradient[kUnfoldBatch];
+#pragma unroll
+    for (int i = 0; i < kUnfoldBatch; ++i) {
+      const int image = min(first + i * kUnfoldRows, shape.images - 1);
+      pooled[i] = workspace.pooled[image * channels + channel];
+      gradient[i] = image_gradient[image];
+    }
+#pragma unroll
+    for (int i = 0; i < kUnfoldBatch; ++i) {
+      const int image = first + i * kUnfoldRows;
+      if (image >= shape.images) break;
+      const float pooled_gradient = folded * gradient[i] - folded * total / images +
+                                    2 * variance_gradient * (pooled[i] - mean) / images;
+      terms.offset[image * channels + channel] = pooled_gradient / positions + mean_gradient;
+    }
   }
+  if (line > 0) return;
+  gradients.global[channel] = global_scale * global_inv_std * centred + global_shift * total;
+  gradients.global_scale[channel] = global_weight * global_inv_std * centred;
+  gradients.global_shift[channel] = global_weight * total;
+  if (channel == 0) *gradients.bias = total;
+  terms.slope[channel] = slope;
 }
 
+/// One block of threads: kSpan channels of `chunk_rows` rows.
 template <typename T>
-__global__ void stream_gradients_kernel(BlockShape shape, const T* __restrict__ x,
-                                        const float* __restrict__ taps, StreamTerms terms,
-                                        const uint8_t* __restrict__ active,
-                                        const T* __restrict__ result_gradient,
-                                        const float* __restrict__ score_gradient,
-                                        T* __restrict__ x_gradient, T* __restrict__ f_gradient) {
-  const int channel = blockIdx.x * kSpan + threadIdx.x * kVector;
+__global__ void __launch_bounds__(kLanes* kStreamWarps, 2)
+    stream_gradients_kernel(BlockShape shape, const T* __restrict__ x,
+                            const float* __restrict__ taps, StreamTerms terms,
+                            const uint8_t* __restrict__ active, StreamGradients from,
+                            const float* __restrict__ score_gradient, int chunk_rows,
+                            T* __restrict__ x_gradient, T* __restrict__ f_gradient) {
+  __shared__ __align__(16) float tap_gradients[kTileRows][kTileTaps];
+  const int begin = blockIdx.x * chunk_rows, end = min(begin + chunk_rows, shape.rows());
+  if (taps) {
+    gather_taps(shape, score_gradient, begin, end - begin, tap_gradients);
+    __syncthreads();
+  }
+  const int channel = blockIdx.y * kSpan + threadIdx.x * kVector;
   if (channel >= shape.channels) return;
-  const int image = blockIdx.y;
+  const T* first = static_cast<const T*>(from.first);
+  const T* second = static_cast<const T*>(from.second);
+  const T* output = static_cast<const T*>(from.output);
   float offset[kVector], slope[kVector], weight[kTaps][kVector];
-  load(terms.offset + int64_t(image) * shape.channels + channel, offset);
   load(terms.slope + channel, slope);
   if (taps) {
 #pragma unroll
@@ -257,27 +365,31 @@ __global__ void stream_gradients_kernel(BlockShape shape, const T* __restrict__ 
       load(taps + int64_t(tap) * shape.channels + channel, weight[tap]);
     }
   }
-  const int begin = blockIdx.z * kStreamPositions;
-  const int end = min(begin + kStreamPositions, shape.positions());
-#pragma unroll 2
-  for (int position = begin + threadIdx.y; position < end; position += kStreamWarps) {
-    const int row = image * shape.positions() + position;
+  int loaded_image = -1;
+  for (int row = begin + threadIdx.y; row < end; row += kStreamWarps) {
     const int64_t at = int64_t(row) * shape.channels + channel;
-    float value[kVector];
-    load(result_gradient + at, value);
+    float value[kVector] = {}, other[kVector] = {}, stream[kVector] = {}, whole[kVector] = {};
+    const float p = output ? from.weight[row] : 0.0f;
+    if (first) load(first + at, value);
+    if (second) load(second + at, other);
+    if (p != 0) load(output + at, whole);
+    if (taps) load(x + at, stream);
+    const int image = row / shape.positions();
+    if (image != loaded_image) {
+      load(terms.offset + int64_t(image) * shape.channels + channel, offset);
+      loaded_image = image;
+    }
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) value[i] += other[i] + p * whole[i] + offset[i];
     if (taps) {
-      float gradient[kTaps], stream[kVector];
-      gather_taps(shape, score_gradient, row, gradient);
-      load(x + at, stream);
+      float gradient[kTileTaps];
+      load_taps(tap_gradients[row - begin], gradient);
 #pragma unroll
       for (int i = 0; i < kVector; ++i) {
-        value[i] += offset[i] + slope[i] * stream[i];
+        value[i] += slope[i] * stream[i];
 #pragma unroll
         for (int tap = 0; tap < kTaps; ++tap) value[i] += gradient[tap] * weight[tap][i];
       }
-    } else {
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) value[i] += offset[i];
     }
     store(value, x_gradient + at);
     if (!f_gradient) continue;
@@ -289,41 +401,42 @@ __global__ void stream_gradients_kernel(BlockShape shape, const T* __restrict__ 
   }
 }
 
-template <typename T>
-__global__ void mask_rows_kernel(BlockShape shape, const T* __restrict__ gradient,
-                                 const uint8_t* __restrict__ active, T* __restrict__ result) {
-  const int vectors = shape.channels / kVector;
-  const int64_t index = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (index >= int64_t(shape.rows()) * vectors) return;
-  float value[kVector] = {};
-  if (active[index / vectors]) load(gradient + index * kVector, value);
-  store(value, result + index * kVector);
+/// Parts that the rows are split into, so that there are about kReduceBlocks blocks of threads.
+int chunk_count(const BlockShape& shape) {
+  const int wanted = divide_up(kReduceBlocks, divide_up(shape.channels, kSpan));
+  return max(1, min(wanted, divide_up(shape.rows(), kReduceWarps)));
 }
 
-int chunk_count(const BlockShape& shape) {
-  const int chunks = divide_up(shape.rows(), 64);
-  return chunks < kMaxChunks ? chunks : kMaxChunks;
+/// Rows of a block of threads in stream_gradients: what is read once is shared by as many as leave
+/// every multiprocessor two blocks.
+int stream_rows(const BlockShape& shape) {
+  const int wanted = divide_up(shape.rows() * divide_up(shape.channels, kSpan), kStreamBlocks);
+  return max(2 * kStreamWarps, min(wanted, kTileRows));
 }
 
 }  // namespace
 
 void weighted_sum_backward(Type type, const BlockShape& shape, int units, const void* const* x,
                            const float* weights, const float* unit_counts,
-                           const float* const* scores, const void* output_gradient,
-                           const float* cost_gradient, void* const* x_gradients,
-                           float* score_gradients, cudaStream_t stream) {
-  Pointers pointers;
+                           const float* const* scores, bool per_image, float slope_floor,
+                           const void* output_gradient, const float* cost_gradient,
+                           const SumGradients& gradients, cudaStream_t stream) {
+  Pointers pointers = {};
   for (int unit = 0; unit < units; ++unit) {
     pointers.x[unit] = x[unit];
-    pointers.x_gradient[unit] = x_gradients[unit];
     pointers.score[unit] = unit + 1 < units ? scores[unit] : nullptr;
   }
   const int blocks = divide_up(shape.rows(), kSumWarps);
   with_type(type, [&]<typename T>(const T*) {
     weighted_sum_backward_kernel<<<blocks, dim3(kLanes, kSumWarps), 0, stream>>>(
-        shape, units, pointers, weights, unit_counts, static_cast<const T*>(output_gradient),
-        cost_gradient, score_gradients);
+        shape, units, pointers, weights, unit_counts, per_image, slope_floor,
+        static_cast<const T*>(output_gradient), cost_gradient,
+        static_cast<T*>(gradients.last_gradient), gradients.score_gradients);
   });
+  if (units < 2) return;
+  image_gradients_kernel<<<dim3(shape.images, units - 1), kImageThreads, 0, stream>>>(
+      shape, pointers, per_image, slope_floor, gradients.score_gradients,
+      gradients.image_gradients);
 }
 
 int64_t score_backward_floats(const BlockShape& shape) {
@@ -333,12 +446,12 @@ int64_t score_backward_floats(const BlockShape& shape) {
 
 void score_backward(Type type, const BlockShape& shape, const void* x,
                     const ScoreParameters& parameters, const ScoreWorkspace& workspace,
-                    const uint8_t* active, const void* result_gradient,
-                    const float* score_gradient, const float* image_gradient, float* scratch,
-                    void* x_gradient, void* f_gradient, const ScoreGradients& gradients,
-                    cudaStream_t stream) {
+                    const uint8_t* active, const StreamGradients& from, const float* score_gradient,
+                    const float* image_gradient, float* scratch, void* x_gradient, void* f_gradient,
+                    const ScoreGradients& gradients, cudaStream_t stream) {
   const int chunks = chunk_count(shape);
   const int64_t channels = shape.channels;
+  const int spans = divide_up(shape.channels, kSpan);
   float* sums = scratch;
   StreamTerms terms{sums + chunks * kTaps * channels, nullptr};
   terms.slope = terms.offset + shape.images * channels;
@@ -347,29 +460,17 @@ void score_backward(Type type, const BlockShape& shape, const void* x,
   with_type(type, [&]<typename T>(const T*) {
     const T* stream_values = static_cast<const T*>(x);
     if (local) {
-      const dim3 grid(chunks, divide_up(shape.channels, kReduceSpan));
-      const size_t bytes = size_t(kReduceThreads) * kReduceVector * kTaps * sizeof(float);
-      tap_gradients_kernel<<<grid, kReduceThreads, bytes, stream>>>(
+      tap_gradients_kernel<<<dim3(chunks, spans), dim3(kLanes, kReduceWarps), 0, stream>>>(
           shape, stream_values, score_gradient, divide_up(shape.rows(), chunks), sums, shift_sums);
     }
     unfold_norms_kernel<<<divide_up(shape.channels, kLanes), dim3(kLanes, kUnfoldRows), 0,
                           stream>>>(shape, parameters, workspace, chunks, sums, shift_sums,
                                     image_gradient, gradients, terms);
-    const dim3 grid(divide_up(shape.channels, kSpan), shape.images,
-                    divide_up(shape.positions(), kStreamPositions));
-    stream_gradients_kernel<<<grid, dim3(kLanes, kStreamWarps), 0, stream>>>(
-        shape, stream_values, local ? workspace.taps : nullptr, terms, active,
-        static_cast<const T*>(result_gradient), score_gradient, static_cast<T*>(x_gradient),
-        static_cast<T*>(f_gradient));
-  });
-}
-
-void mask_rows(Type type, const BlockShape& shape, const void* gradient, const uint8_t* active,
-               void* result, cudaStream_t stream) {
-  const int64_t vectors = int64_t(shape.rows()) * (shape.channels / kVector);
-  with_type(type, [&]<typename T>(const T*) {
-    mask_rows_kernel<<<int((vectors + 255) / 256), 256, 0, stream>>>(
-        shape, static_cast<const T*>(gradient), active, static_cast<T*>(result));
+    const int rows = stream_rows(shape);
+    stream_gradients_kernel<<<dim3(divide_up(shape.rows(), rows), spans),
+                              dim3(kLanes, kStreamWarps), 0, stream>>>(
+        shape, stream_values, local ? workspace.taps : nullptr, terms, active, from, score_gradient,
+        rows, static_cast<T*>(x_gradient), static_cast<T*>(f_gradient));
   });
 }
 

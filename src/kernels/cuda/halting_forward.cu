@@ -7,8 +7,8 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kSpan = kLanes * kVector;  // channels that a warp takes at once
 constexpr int kPoolWarps = 16;
-constexpr int kFoldRows = 8;    // threads that share the images of a channel
-constexpr int kTapRows = 4;     // rows that share one reading of the taps
+constexpr int kFoldRows = 16;  // threads that share the images of a channel
+constexpr int kTapRows = 4;    // rows that share one reading of the taps
 constexpr int kTapWarps = 8;
 constexpr int kShifts = kTaps + 1;  // of the taps, and of the global score
 
@@ -65,13 +65,25 @@ __global__ void add_and_pool_kernel(BlockShape shape, const T* __restrict__ x,
   }
 }
 
-__device__ void update_running(const NormParameters& norm, int channel, float mean, float variance,
-                               float count) {
-  const float keep = 1 - norm.momentum;
-  norm.running_mean[channel] = keep * norm.running_mean[channel] + norm.momentum * mean;
-  norm.running_var[channel] =
-      keep * norm.running_var[channel] + norm.momentum * variance * count / (count - 1);
-}
+/// One channel of a norm, read before anything is written: a warp waits for what it writes, and
+/// only then reads on.
+struct NormChannel {
+  float scale = 0, shift = 0, running_mean = 0, running_var = 0;
+
+  __device__ NormChannel(const NormParameters& norm, int channel)
+      : scale(norm.scale[channel]),
+        shift(norm.shift[channel]),
+        running_mean(norm.running_mean[channel]),
+        running_var(norm.running_var[channel]) {}
+  NormChannel() = default;
+
+  __device__ void update_running(const NormParameters& norm, int channel, float mean,
+                                 float variance, float count) const {
+    const float keep = 1 - norm.momentum;
+    norm.running_mean[channel] = keep * running_mean + norm.momentum * mean;
+    norm.running_var[channel] = keep * running_var + norm.momentum * variance * count / (count - 1);
+  }
+};
 
 /// Sums `value` over threadIdx.y; every thread of row 0 gets the sum of its lane.
 __device__ double sum_rows(double value, double (&shared)[kFoldRows][kLanes]) {
@@ -89,7 +101,22 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
   const int channel = blockIdx.x * kLanes + threadIdx.x;
   const bool inside = channel < shape.channels;
   const int64_t channels = shape.channels;
+  NormChannel global, local;
+  float global_weight = 0, weights[kTaps] = {};
+  if (inside && threadIdx.y == 0) {
+    global = NormChannel(parameters.global_norm, channel);
+    global_weight = parameters.global[channel];
+    if (parameters.local) {
+      local = NormChannel(parameters.local_norm, channel);
+#pragma unroll
+      for (int tap = 0; tap < kTaps; ++tap) {
+        weights[tap] =
+            parameters.local[channel * parameters.channel_stride + tap * parameters.tap_stride];
+      }
+    }
+  }
   double sum = 0, square = 0;
+#pragma unroll 4
   for (int image = threadIdx.y; inside && image < shape.images; image += kFoldRows) {
     sum += workspace.pooled[image * channels + channel];
     square += workspace.pooled_square[image * channels + channel];
@@ -97,6 +124,7 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
   const double mean = sum_rows(sum, shared) / shape.images;
   const double mean_square = sum_rows(square, shared) / shape.images;
   double spread = 0;  // of the images' means around their mean
+#pragma unroll 4
   for (int image = threadIdx.y; inside && image < shape.images; image += kFoldRows) {
     const double difference = workspace.pooled[image * channels + channel] - mean;
     spread += difference * difference;
@@ -107,45 +135,70 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
   float shift[kShifts] = {};
   if (inside) {
     workspace.mean[channel] = float(mean);
-    const NormParameters& global = parameters.global_norm;
-    const float global_inv_std = rsqrtf(global_variance + global.epsilon);
+    const float global_inv_std = rsqrtf(global_variance + parameters.global_norm.epsilon);
     workspace.global_inv_std[channel] = global_inv_std;
-    update_running(global, channel, float(mean), global_variance, float(shape.images));
-    const float global_weight = parameters.global[channel];
-    const float folded = global_weight * global.scale[channel] * global_inv_std;
-    workspace.global[channel] = folded;
-    // The mean is subtracted from what is pooled before the product (add_scores_kernel): the
+    global.update_running(parameters.global_norm, channel, float(mean), global_variance,
+                          float(shape.images));
+    workspace.global[channel] = global_weight * global.scale * global_inv_std;
+    // The mean is subtracted from what is pooled before the product (halt_kernel): the
     // means of images differ by little, and the difference of two large sums would be all rounding.
-    shift[kTaps] = global_weight * global.shift[channel];
+    shift[kTaps] = global_weight * global.shift;
     if (parameters.local) {
-      const NormParameters& local = parameters.local_norm;
       const float variance = float(fmax(mean_square - mean * mean, 0.0));
-      const float inv_std = rsqrtf(variance + local.epsilon);
+      const float inv_std = rsqrtf(variance + parameters.local_norm.epsilon);
       workspace.local_inv_std[channel] = inv_std;
-      update_running(local, channel, float(mean), variance, float(shape.rows()));
+      local.update_running(parameters.local_norm, channel, float(mean), variance,
+                           float(shape.rows()));
+#pragma unroll
       for (int tap = 0; tap < kTaps; ++tap) {
-        const float weight =
-            parameters.local[channel * parameters.channel_stride + tap * parameters.tap_stride];
-        const float scaled = weight * local.scale[channel] * inv_std;
+        const float scaled = weights[tap] * local.scale * inv_std;
         workspace.taps[tap * channels + channel] = scaled;
-        shift[tap] = weight * local.shift[channel] - scaled * float(mean);
+        shift[tap] = weights[tap] * local.shift - scaled * float(mean);
       }
     }
   }
+#pragma unroll
   for (int i = 0; i < kShifts; ++i) {
     const float total = warp_sum(shift[i]);
     if (threadIdx.x == 0) workspace.shifts[blockIdx.x * kShifts + i] = total;
   }
 }
 
+/// Adds up N values over the lanes of a warp. A lane hands on half of what it has in each of five
+/// steps, so that N + 1 exchanges do it and every lane ends with the sums number `index` and, where
+/// `count` is 2, index + 1.
+template <int N>
+__device__ float2 warp_sums(float (&value)[N], int& index, int& count) {
+  static_assert(N <= 2 * kLanes);
+  const int lane = threadIdx.x;
+  index = 0, count = N;
+  int size = N;
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    const int half = (size + 1) / 2;
+    const bool upper = lane & offset;
+#pragma unroll
+    for (int i = 0; i < (N + 1) / 2; ++i) {
+      if (i >= half) break;
+      const float low = value[i], high = i + half < size ? value[i + half] : 0.0f;
+      value[i] = (upper ? high : low) + __shfl_xor_sync(~0u, upper ? low : high, offset);
+    }
+    index += upper ? half : 0;
+    count = upper ? count - half : min(count, half);
+    size = half;
+  }
+  return make_float2(value[0], value[1]);
+}
+
 /// A warp takes kTapRows rows, so that it reads the taps once for all of them.
 template <typename T>
-__global__ void project_taps_kernel(BlockShape shape, const T* __restrict__ x,
-                                    const float* __restrict__ taps, float* __restrict__ result) {
+__global__ void __launch_bounds__(kLanes* kTapWarps, 2)
+    project_taps_kernel(BlockShape shape, const T* __restrict__ x, const float* __restrict__ taps,
+                        float* __restrict__ result) {
   const int lane = threadIdx.x;
   const int first = (blockIdx.x * kTapWarps + threadIdx.y) * kTapRows;
   const int rows = shape.rows();
-  float sum[kTapRows][kTaps] = {};
+  float sum[kTapRows * kTaps] = {};
   for (int channel = lane * kVector; channel < shape.channels; channel += kSpan) {
     float value[kTapRows][kVector] = {};
 #pragma unroll
@@ -159,24 +212,46 @@ __global__ void project_taps_kernel(BlockShape shape, const T* __restrict__ x,
 #pragma unroll
       for (int r = 0; r < kTapRows; ++r) {
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) sum[r][tap] += value[r][i] * weight[i];
+        for (int i = 0; i < kVector; ++i) sum[r * kTaps + tap] += value[r][i] * weight[i];
       }
     }
   }
-#pragma unroll
-  for (int r = 0; r < kTapRows; ++r) {
-#pragma unroll
-    for (int tap = 0; tap < kTaps; ++tap) {
-      const float total = warp_sum(sum[r][tap]);
-      if (lane == tap && first + r < rows) result[int64_t(tap) * rows + first + r] = total;
-    }
+  int index, count;
+  const float2 totals = warp_sums(sum, index, count);
+  for (int i = 0; i < count; ++i) {
+    const int r = (index + i) / kTaps, tap = (index + i) % kTaps;
+    if (first + r < rows) result[int64_t(tap) * rows + first + r] = i == 0 ? totals.x : totals.y;
+  }
+}
+
+__device__ void halt_row(int row, float h, const HaltingRule& rule) {
+  HaltingState state;
+  if (rule.unit > 0) {
+    state.cumulative = rule.state.cumulative[row];
+    state.remainder = rule.state.remainder[row];
+    state.units = int(rule.state.units[row]);
+    state.active = rule.active[row];
+  }
+  float p = 0;
+  if (state.active) {
+    p = halting_step(state, h, rule.threshold);
+    rule.state.cumulative[row] = state.cumulative;
+    rule.state.remainder[row] = state.remainder;
+    rule.state.units[row] = float(state.units);
+  }
+  rule.weight[row] = p;
+  if (rule.unit + 1 < rule.units) {
+    rule.next_active[row] = state.active;
+  } else {
+    // Every position has halted now, and its remainder is what it had left when it did.
+    rule.ponder_cost[row] = float(state.units) + state.remainder;
   }
 }
 
 /// One block of threads: one image. `taps` is null for ACT.
-__global__ void add_scores_kernel(BlockShape shape, ScoreWorkspace workspace, int channel_blocks,
-                                  const float* __restrict__ bias, const float* __restrict__ taps,
-                                  float* __restrict__ score) {
+__global__ void halt_kernel(BlockShape shape, ScoreWorkspace workspace, int channel_blocks,
+                            const float* __restrict__ bias, const float* __restrict__ taps,
+                            float* __restrict__ score, HaltingRule rule) {
   __shared__ float shift[kShifts];
   __shared__ float partial[kLanes];
   __shared__ float global;
@@ -217,38 +292,13 @@ __global__ void add_scores_kernel(BlockShape shape, ScoreWorkspace workspace, in
       }
     }
     score[first + position] = total;
+    halt_row(first + position, 1.0f / (1.0f + expf(-total)), rule);
   }
 }
 
-__global__ void halt_kernel(int rows, int unit, int units, float threshold,
-                            const float* __restrict__ score, const uint8_t* __restrict__ active,
-                            StateArrays arrays, float* __restrict__ weight,
-                            uint8_t* __restrict__ next_active, float* __restrict__ ponder_cost) {
+__global__ void halt_last_kernel(int rows, HaltingRule rule) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= rows) return;
-  HaltingState state;
-  if (unit > 0) {
-    state.cumulative = arrays.cumulative[row];
-    state.remainder = arrays.remainder[row];
-    state.units = int(arrays.units[row]);
-    state.active = active[row];
-  }
-  const bool last = unit + 1 == units;
-  float p = 0;
-  if (state.active) {
-    const float h = last ? 1.0f : 1.0f / (1.0f + expf(-score[row]));
-    p = halting_step(state, h, threshold);
-    arrays.cumulative[row] = state.cumulative;
-    arrays.remainder[row] = state.remainder;
-    arrays.units[row] = float(state.units);
-  }
-  weight[row] = p;
-  if (last) {
-    // Every position has halted now, and its remainder is what it had left when it did.
-    ponder_cost[row] = float(state.units) + state.remainder;
-  } else {
-    next_active[row] = state.active;
-  }
+  if (row < rows) halt_row(row, 1.0f, rule);
 }
 
 struct Pointers {
@@ -309,14 +359,14 @@ void add_and_pool(Type type, const BlockShape& shape, const void* x, const void*
   const dim3 grid(divide_up(shape.channels, kSpan), shape.images), block(kLanes, kPoolWarps);
   with_type(type, [&]<typename T>(const T*) {
     add_and_pool_kernel<<<grid, block, 0, stream>>>(
-        shape, static_cast<const T*>(x), static_cast<const T*>(f), active,
-        static_cast<T*>(result), workspace ? workspace->pooled : nullptr,
-        workspace ? workspace->pooled_square : nullptr);
+        shape, static_cast<const T*>(x), static_cast<const T*>(f), active, static_cast<T*>(result),
+        workspace ? workspace->pooled : nullptr, workspace ? workspace->pooled_square : nullptr);
   });
 }
 
 void scores(Type type, const BlockShape& shape, const void* x, const ScoreParameters& parameters,
-            const ScoreWorkspace& workspace, float* taps, float* score, cudaStream_t stream) {
+            const ScoreWorkspace& workspace, float* taps, float* score, const HaltingRule& rule,
+            cudaStream_t stream) {
   const int channel_blocks = divide_up(shape.channels, kLanes);
   fold_norms_kernel<<<channel_blocks, dim3(kLanes, kFoldRows), 0, stream>>>(shape, parameters,
                                                                             workspace);
@@ -327,16 +377,12 @@ void scores(Type type, const BlockShape& shape, const void* x, const ScoreParame
           shape, static_cast<const T*>(x), workspace.taps, taps);
     });
   }
-  add_scores_kernel<<<shape.images, 256, 0, stream>>>(shape, workspace, channel_blocks,
-                                                      parameters.bias,
-                                                      parameters.local ? taps : nullptr, score);
+  halt_kernel<<<shape.images, 256, 0, stream>>>(shape, workspace, channel_blocks, parameters.bias,
+                                                parameters.local ? taps : nullptr, score, rule);
 }
 
-void halt(int rows, int unit, int units, float threshold, const float* score,
-          const uint8_t* active, const StateArrays& state, float* weight, uint8_t* next_active,
-          float* ponder_cost, cudaStream_t stream) {
-  halt_kernel<<<divide_up(rows, 256), 256, 0, stream>>>(rows, unit, units, threshold, score, active,
-                                                        state, weight, next_active, ponder_cost);
+void halt_last(int rows, const HaltingRule& rule, cudaStream_t stream) {
+  halt_last_kernel<<<divide_up(rows, 256), 256, 0, stream>>>(rows, rule);
 }
 
 void weighted_sum(Type type, const BlockShape& shape, int units, const void* const* x,

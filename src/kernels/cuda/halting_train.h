@@ -1,20 +1,20 @@
 // CUDA kernels for training blocks with halting scores.
 //
 // Written in plain LibTorch, a unit's halting score, its update of the halting state and its share
-// of the block's output are some forty small operations. Here they are five kernels forward and
+// of the block's output are some forty small operations. Here they are four kernels forward and
 // three backward, and few of them read the residual stream:
 //
 //   add_and_pool        x' = x + f where active; means of x' and of its square for every image
 //   fold_norms          batch statistics -> one linear map per unit: the norm, then the weights
 //   project_taps        for every position the nine dot products that the 3x3 convolution adds up
-//   add_scores          adds them up, with the global score of the image
-//   halt                the halting rule: the weight of the unit's output, and who goes on
+//   halt                adds them up, with the global score of the image, and applies the halting
+//                       rule: the weight of the unit's output, and who goes on
 //
 //   tap_gradients       gradients of the nine dot products' weights, in parts
 //   unfold_norms        gradients of all parameters of the score; what the statistics pass on to x
-//   stream_gradients    gradients of x and f
+//   stream_gradients    gradients of x and f; adds up all that x' is used for
 //
-// and for a block one kernel forward and one backward for the weighted sum of its units' outputs.
+// and for a block one kernel forward for the weighted sum of its units' outputs, and two backward.
 //
 // The 3x3 convolution has one output channel: as a convolution it wastes a tensor core, as nine
 // dot products of each row it is one pass over memory. The norm in front of it is linear in x
@@ -46,7 +46,7 @@ constexpr int kVector = 8;
 constexpr int kMaxUnits = 64;
 
 struct NormParameters {
-  const float *scale = nullptr, *shift = nullptr;      // [C]
+  const float *scale = nullptr, *shift = nullptr;         // [C]
   float *running_mean = nullptr, *running_var = nullptr;  // [C], updated
   float epsilon = 0, momentum = 0;
 };
@@ -61,11 +61,11 @@ struct ScoreParameters {
 
 /// Everything of a unit's score that the backward pass needs, in one array of floats.
 struct ScoreWorkspace {
-  float *pooled, *pooled_square;            // [B, C]
+  float *pooled, *pooled_square;                 // [B, C]
   float *mean, *local_inv_std, *global_inv_std;  // [C]
-  float* taps;                              // [9, C]: the norm's scale times the weights
-  float* global;                            // [C]: likewise
-  float* shifts;                            // [blocks of channels, 10]: what the norms' shifts add
+  float* taps;                                   // [9, C]: the norm's scale times the weights
+  float* global;                                 // [C]: likewise
+  float* shifts;  // [blocks of channels, 10]: what the norms' shifts add
 
   static int64_t floats(const BlockShape& shape);
   static ScoreWorkspace in(float* memory, const BlockShape& shape);
@@ -74,6 +74,19 @@ struct ScoreWorkspace {
 /// Halting state of a block's rows, [rows] each.
 struct StateArrays {
   float *cumulative = nullptr, *remainder = nullptr, *units = nullptr;
+};
+
+/// The halting rule for unit number `unit` of `units`. `active` is that of this unit (not read for
+/// unit 0), `next_active` that of the next (not written for the last unit); `weight` is p of the
+/// unit's output, `ponder_cost` is written with the last unit.
+struct HaltingRule {
+  int unit = 0, units = 0;
+  float threshold = 1;
+  const uint8_t* active = nullptr;
+  StateArrays state;
+  float* weight = nullptr;
+  uint8_t* next_active = nullptr;
+  float* ponder_cost = nullptr;
 };
 
 /// Gradients of a score's parameters, in the layout of the parameters.
@@ -88,45 +101,51 @@ void add_and_pool(Type type, const BlockShape& shape, const void* x, const void*
                   const uint8_t* active, void* result, const ScoreWorkspace* workspace,
                   cudaStream_t stream);
 
-/// Scores (before the sigmoid, [rows]) of x. `taps` is scratch of 9 * rows floats.
+/// Scores (before the sigmoid, [rows]) of x, and what the rule makes of them. `taps` is scratch of
+/// 9 * rows floats.
 void scores(Type type, const BlockShape& shape, const void* x, const ScoreParameters& parameters,
-            const ScoreWorkspace& workspace, float* taps, float* score, cudaStream_t stream);
+            const ScoreWorkspace& workspace, float* taps, float* score, const HaltingRule& rule,
+            cudaStream_t stream);
 
-/// The halting rule for unit number `unit` of `units`: the weight p of its output, and which rows
-/// go on. `score` is not read for the last unit. `active` is that of this unit (not read for unit
-/// 0), `next_active` that of the next (not written for the last unit); `ponder_cost` is written
-/// with the last unit.
-void halt(int rows, int unit, int units, float threshold, const float* score,
-          const uint8_t* active, const StateArrays& state, float* weight, uint8_t* next_active,
-          float* ponder_cost, cudaStream_t stream);
+/// The rule for the last unit, which has no score.
+void halt_last(int rows, const HaltingRule& rule, cudaStream_t stream);
 
 /// output = sum over units of weight_l * x_l.
 void weighted_sum(Type type, const BlockShape& shape, int units, const void* const* x,
                   const float* weights, void* output, cudaStream_t stream);
 
-/// Gradients of weighted_sum and of the halting rule: of every x_l into x_gradients[l], and of the
-/// scores before the sigmoid into score_gradients [units - 1, rows]. `cost_gradient` may be null.
+/// Gradients of weighted_sum and of the halting rule: of the last x into `last_gradient`, of the
+/// scores before the sigmoid into score_gradients [units - 1, rows], and their sums over every
+/// image into image_gradients [units - 1, B]. Those of the other x are left to score_backward().
+/// With `per_image` an image has one score (ACT), and only image_gradients are those of the
+/// scores. `cost_gradient` may be null. `slope_floor`: see halting_slope().
+struct SumGradients {
+  void* last_gradient = nullptr;
+  float *score_gradients = nullptr, *image_gradients = nullptr;
+};
 void weighted_sum_backward(Type type, const BlockShape& shape, int units, const void* const* x,
                            const float* weights, const float* unit_counts,
-                           const float* const* scores, const void* output_gradient,
-                           const float* cost_gradient, void* const* x_gradients,
-                           float* score_gradients, cudaStream_t stream);
+                           const float* const* scores, bool per_image, float slope_floor,
+                           const void* output_gradient, const float* cost_gradient,
+                           const SumGradients& gradients, cudaStream_t stream);
 
 /// Floats of scratch that score_backward needs.
 int64_t score_backward_floats(const BlockShape& shape);
 
+/// The gradients of a unit's output x' that it gets from elsewhere: the sum of those that are there
+/// (the next unit reads x' twice), and weight times that of the block's output.
+struct StreamGradients {
+  const void *first = nullptr, *second = nullptr;  // may be null
+  const void* output = nullptr;                    // of the block's output; may be null
+  const float* weight = nullptr;                   // [rows]
+};
+
 /// Backward of add_and_pool and scores: `score_gradient` [rows] and `image_gradient` [B], its sum
-/// over each image; `result_gradient` of the stream. Writes the gradients of x, of f (null: none),
-/// and of the parameters.
+/// over each image. Writes the gradients of x, of f (null: none), and of the parameters.
 void score_backward(Type type, const BlockShape& shape, const void* x,
                     const ScoreParameters& parameters, const ScoreWorkspace& workspace,
-                    const uint8_t* active, const void* result_gradient,
-                    const float* score_gradient, const float* image_gradient, float* scratch,
-                    void* x_gradient, void* f_gradient, const ScoreGradients& gradients,
-                    cudaStream_t stream);
-
-/// f's gradient where there is no score (the last unit): the gradient where active, 0 elsewhere.
-void mask_rows(Type type, const BlockShape& shape, const void* gradient, const uint8_t* active,
-               void* result, cudaStream_t stream);
+                    const uint8_t* active, const StreamGradients& from, const float* score_gradient,
+                    const float* image_gradient, float* scratch, void* x_gradient, void* f_gradient,
+                    const ScoreGradients& gradients, cudaStream_t stream);
 
 }  // namespace sact::cuda

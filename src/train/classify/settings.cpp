@@ -31,6 +31,8 @@ void for_each_setting(Settings& s, Visit&& visit) {
         "scale of every unit's last convolution at the start");
   visit("norm_decay", s.norm_decay, defines, "decay of the norms' moving averages");
   visit("halting_bias", s.halting_bias, defines, "initial bias of halting scores");
+  visit("halting_reach", s.halting_reach, defines,
+        "initial scores add up to one after this share of a block's units; 0: see halting_bias");
   visit("halting_scale", s.halting_scale, defines, "deviation of initial halting weights");
   visit("tau", s.tau, defines, "weight of the ponder cost in the loss");
   visit("tau_warmup_epochs", s.tau_warmup_epochs, defines, "linear rise of tau at the start");
@@ -42,6 +44,8 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("step_factor", s.step_factor, defines, "step schedule: factor of a drop");
   visit("warmup_epochs", s.warmup_epochs, defines, "linear rise of the rate at the start");
   visit("halting_rate", s.halting_rate, defines, "factor of the rate for halting scores");
+  visit("halting_gradient_floor", s.halting_gradient_floor, defines,
+        "smallest slope of the sigmoid for gradients that pull a score back from 0 or 1");
   visit("momentum", s.momentum, defines, "momentum of SGD");
   visit("weight_decay", s.weight_decay, defines, "weight decay");
   visit("decay_norms", s.decay_norms, defines, "weight decay also on norms and biases");
@@ -101,6 +105,8 @@ void validate(const TrainSettings& s) {
   check_setting_range("tau_warmup_epochs", s.tau_warmup_epochs, 0.0, double(s.epochs));
   check_setting_range("halting_rate", s.halting_rate, 0.0, 1000.0);
   check_setting_range("halting_bias", s.halting_bias, -100.0, 100.0);
+  if (s.halting_reach != 0) check_setting_range("halting_reach", s.halting_reach, 0.6, 100.0);
+  check_setting_range("halting_gradient_floor", s.halting_gradient_floor, 0.0, 0.25);
   check_setting_range("halting_scale", s.halting_scale, 0.0, 100.0);
   check_setting_range("size", s.size, 32, 4096);
   if (s.storage_size != 0) check_setting_range("storage_size", s.storage_size, 32, 4096);

@@ -29,6 +29,7 @@ struct TrainSettings {
   double residual_scale = 1;
   double norm_decay = 0.997;
   double halting_bias = -3;
+  double halting_reach = 0;
   double halting_scale = 0.01;
   double tau = 0.005;
   double tau_warmup_epochs = 0;
@@ -42,6 +43,7 @@ struct TrainSettings {
   double step_factor = 0.1;
   double warmup_epochs = 0;
   double halting_rate = 1;
+  double halting_gradient_floor = 0;
   double momentum = 0.9;
   double weight_decay = 1e-4;
   bool decay_norms = true;

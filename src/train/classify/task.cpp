@@ -37,6 +37,7 @@ void check_agrees_with_init(const TrainSettings& settings, const ModelSpec& spec
 
 LoopSettings ClassifierTask::loop_settings() const {
   LoopSettings loop = train::loop_settings(setting());
+  loop.initial.halting_reach = setting().halting_reach;
   loop.split = data::split_name("val", setting().val_split);
   loop.sgd.halting_rate = setting().halting_rate;
   loop.average_buffers = !setting().sync_norms;
@@ -84,6 +85,7 @@ std::string ClassifierTask::prepare(const RunContext& context) {
   if (setting().sync_norms) network_->synchronise_norms(context.group);
   network_->train();
   network_->set_norm_decay(setting().norm_decay);
+  network_->set_halting_slope_floor(setting().halting_gradient_floor);
   StepOptions step{setting().label_smoothing, setting().tau, context.bf16};
   // Recorded kernels cannot wait for other processes in the midst of a step.
   step.graph = setting().cuda_graph && !setting().sync_norms;

@@ -43,8 +43,10 @@ LoopSettings loop_settings(const Settings& settings) {
   LoopSettings loop;
   loop.data = settings.data;
   loop.init = settings.init;
-  loop.initial = {uint64_t(settings.seed), settings.residual_scale, settings.halting_bias,
-                  settings.halting_scale};
+  loop.initial.seed = uint64_t(settings.seed);
+  loop.initial.residual_scale = settings.residual_scale;
+  loop.initial.halting_bias = settings.halting_bias;
+  loop.initial.halting_scale = settings.halting_scale;
   loop.precision = settings.precision;
   loop.epochs = settings.epochs;
   loop.batch = settings.batch;

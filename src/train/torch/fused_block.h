@@ -6,6 +6,10 @@
 
 #include "train/torch/libtorch.h"
 
+namespace sact::cuda {
+struct HaltingRule;
+}
+
 namespace sact::train {
 
 /// Parameters and moving averages of a batch norm.
@@ -20,14 +24,23 @@ struct ScoreTensors {
   double epsilon = 0, momentum = 0;
 };
 
+/// What the units of a block hand each other backward, past autograd, which would add it up in
+/// passes over memory of its own. Autograd still calls them in order: from the block's result to
+/// its first unit.
+struct BlockGradients : torch::CustomClassHolder {
+  torch::Tensor output;  // of the block's output
+  torch::Tensor next;    // of the stream into the unit whose turn was last
+  torch::Tensor images;  // [units - 1, B]: of the scores, summed over every image
+};
+
 /// The units of one block in training, one after the other.
 class FusedBlock {
  public:
   /// Whether the kernels can be used for a stream like `x` through a block of `units` units.
   static bool supports(const torch::Tensor& x, int units);
 
-  /// `like` gives shape, device and type of the stream.
-  FusedBlock(const torch::Tensor& like, int units, double epsilon);
+  /// `like` gives shape, device and type of the stream. `slope_floor`: see halting_slope().
+  FusedBlock(const torch::Tensor& like, int units, double epsilon, double slope_floor = 0);
 
   /// The first unit's output, evaluated everywhere.
   torch::Tensor first(const torch::Tensor& x, const ScoreTensors& score);
@@ -44,17 +57,20 @@ class FusedBlock {
   Result result();
 
  private:
-  void halt(const torch::Tensor& score);
   torch::Tensor take(const torch::Tensor& x, const torch::Tensor& residual,
                      const ScoreTensors& score);
+  cuda::HaltingRule rule(const torch::Tensor& next_active);
 
   int units_, unit_ = 0;
-  float threshold_;
+  float threshold_, slope_floor_;
+  bool per_image_ = false;
+  c10::intrusive_ptr<BlockGradients> gradients_;
   torch::Tensor active_;   // of the unit that comes next; undefined: everywhere
   torch::Tensor state_;    // [3, rows]: cumulative, remainder, units
   torch::Tensor weights_;  // [units, rows]
   torch::Tensor ponder_cost_;
-  std::vector<torch::Tensor> streams_, scores_;
+  torch::Tensor last_;                           // the last unit's stream
+  std::vector<torch::Tensor> streams_, scores_;  // the streams without gradients
 };
 
 }  // namespace sact::train

@@ -3,6 +3,29 @@
 #include "halting/halting.h"
 
 namespace sact::train {
+namespace {
+
+struct FlooredSigmoid : torch::autograd::Function<FlooredSigmoid> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const torch::Tensor& argument, double slope_floor) {
+    const torch::Tensor h = torch::sigmoid(argument);
+    context->save_for_backward({h});
+    context->saved_data["slope_floor"] = slope_floor;
+    return h;
+  }
+
+  /// halting_slope() for tensors.
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const torch::Tensor h = context->get_saved_variables()[0], &gradient = gradients[0];
+    const torch::Tensor slope = h * (1 - h);
+    const torch::Tensor pulls_back = torch::where(h < 0.5, gradient<0, gradient> 0);
+    const torch::Tensor floored = slope.clamp_min(context->saved_data["slope_floor"].toDouble());
+    return {gradient * torch::where(pulls_back, floored, slope), {}};
+  }
+};
+
+}  // namespace
 
 HaltingTracker::HaltingTracker(const torch::Tensor& like, double epsilon)
     : threshold_(halting_threshold(epsilon)) {
@@ -40,6 +63,10 @@ bool HaltingTracker::any_active() const {
 
 torch::Tensor at_least_float32(const torch::Tensor& tensor) {
   return tensor.to(c10::promoteTypes(tensor.scalar_type(), torch::kFloat32));
+}
+
+torch::Tensor halting_sigmoid(const torch::Tensor& argument, double slope_floor) {
+  return slope_floor > 0 ? FlooredSigmoid::apply(argument, slope_floor) : torch::sigmoid(argument);
 }
 
 torch::Tensor average_tiles(const torch::Tensor& scores, int tile) {

@@ -97,7 +97,7 @@ torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
   if (global_norm_) pooled = global_norm_(pooled);
   torch::Tensor score = global_(pooled).view({-1, 1, 1, 1});
   if (local_) score = score + local_(local_norm_ ? local_norm_(x) : x);
-  score = torch::sigmoid(at_least_float32(score));
+  score = halting_sigmoid(at_least_float32(score), slope_floor);
   return local_ ? average_tiles(score, tile_) : score;
 }
 
@@ -187,6 +187,12 @@ void NetworkImpl::set_norm_decay(double decay) {
   }
 }
 
+void NetworkImpl::set_halting_slope_floor(double floor) {
+  for (auto& module : modules()) {
+    if (auto* score = module->as<HaltingScoreImpl>()) score->slope_floor = floor;
+  }
+}
+
 void NetworkImpl::synchronise_norms(ProcessGroup& group) {
   joined_norms_ = true;
   for (auto& module : modules()) {
@@ -267,7 +273,7 @@ bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions&
 
 torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
-  FusedBlock fused(x, int(units.size()), spec_.epsilon);
+  FusedBlock fused(x, int(units.size()), spec_.epsilon, units[0]->halting().slope_floor);
   x = fused.first(x, units[0]->halting().tensors());
   for (size_t l = 1; l + 1 < units.size(); ++l) {
     const ScoreTensors score = units[l]->halting().tensors();

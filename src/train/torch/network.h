@@ -22,6 +22,8 @@ class HaltingScoreImpl : public torch::nn::Module {
   /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms.
   bool can_be_fused() const { return tile_ == 1 && global_norm_; }
   ScoreTensors tensors() const;
+  /// Smallest slope for gradients that pull a score back, 0 at first; see halting_slope().
+  double slope_floor = 0;
 
  private:
   int tile_;
@@ -102,6 +104,9 @@ class NetworkImpl : public torch::nn::Module {
   const ModelSpec& spec() const { return spec_; }
   /// Decay of the norms' moving averages in training, 0.997 at first.
   void set_norm_decay(double decay);
+  /// Smallest slope of the scores' sigmoid for gradients that pull a score back, 0 at first; see
+  /// halting_slope().
+  void set_halting_slope_floor(double floor);
   /// Whether training uses the kernels of FusedBlock where they apply, as it does unless told
   /// otherwise. The numbers differ by rounding.
   void use_fused_blocks(bool use) { use_fused_blocks_ = use; }
