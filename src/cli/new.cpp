@@ -104,7 +104,10 @@ void declare_new(CLI::App& app, Action& action) {
   command->add_option("--units", options->units, "Residual units of each block")
       ->delimiter(',')
       ->excludes(depth);
-  command->add_option("--spec", options->spec_file, "JSON file with a spec; options override it")
+  command
+      ->add_option("--spec", options->spec_file,
+                   "JSON file with a spec, which can say more than the options (stride_on, "
+                   "stem_pool, input); options override it")
       ->type_name("FILE");
   command->add_option("-o,--out", options->out, "Model file to write")
       ->required()

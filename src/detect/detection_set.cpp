@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void count(int64_t& counter, std::string& first, const std::string& example) {
-  if (counter++ == 0) first = example;
+void count(int64_t& counter, std::string& first, const std::string& sample) {
+  if (counter++ == 0) first = sample;
 }
 
 template <typename Entry>
@@ -60,16 +60,16 @@ void add_object(const CocoObject& object, const CocoImage& image, int32_t label,
                 std::vector<Object>& objects, DetectionSet& set) {
   constexpr float kSlip = 1;  // pixels that authors are off by without being wrong
   const Box given = box_of(object.box), inside = clipped(given, image.size);
-  const auto example = [&] {
+  const auto sample = [&] {
     return fmt::format("{}: object {} in {}: the box {:g},{:g},{:g},{:g} in {}x{} pixels",
                        set.truth.name, object.id, printable(image.file_name), given.x0, given.y0,
                        given.x1, given.y1, image.size.width, image.size.height);
   };
   Repairs& repairs = set.repairs;
-  if (!(area(inside) > 0)) return count(repairs.dropped, repairs.first_dropped, example());
+  if (!(area(inside) > 0)) return count(repairs.dropped, repairs.first_dropped, sample());
   const float beyond = std::max({-given.x0, -given.y0, given.x1 - float(image.size.width),
                                  given.y1 - float(image.size.height)});
-  if (beyond > kSlip) count(repairs.clipped, repairs.first_clipped, example());
+  if (beyond > kSlip) count(repairs.clipped, repairs.first_clipped, sample());
   objects.push_back({inside, label, object.crowd});
 }
 

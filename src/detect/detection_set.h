@@ -12,7 +12,7 @@
 
 namespace sact::detect {
 
-/// What was found wrong with annotations and could be mended. Each `first_` names an example.
+/// What was found wrong with annotations and could be mended. Each `first_` names a sample.
 struct Repairs {
   int64_t clipped = 0;         // boxes that reach more than a pixel beyond their image
   int64_t dropped = 0;         // boxes without any area in their image

@@ -45,14 +45,14 @@ std::vector<int32_t> match(std::span<const Box> boxes, std::span<const Object> o
   return matches;
 }
 
-Sample draw_sample(std::span<const int32_t> matches, int count, double object_share,
-                   Random random) {
+BoxSample draw_sample(std::span<const int32_t> matches, int count, double object_share,
+                      Random random) {
   std::vector<int64_t> objects, background;
   for (size_t i = 0; i < matches.size(); ++i) {
     if (matches[i] >= 0) objects.push_back(int64_t(i));
     if (matches[i] == kBackground) background.push_back(int64_t(i));
   }
-  Sample sample;
+  BoxSample sample;
   keep_sample(objects, size_t(object_share * count), random);
   keep_sample(background, size_t(count) - objects.size(), random);
   sample.objects = int64_t(objects.size());

@@ -34,10 +34,11 @@ std::vector<int32_t> match(std::span<const Box> boxes, std::span<const Object> o
 
 /// At most `count` numbers of matched boxes at random, of which at most `object_share` stand for
 /// objects; those first. Ignored ones are left out.
-struct Sample {
+struct BoxSample {
   std::vector<int64_t> chosen;
   int64_t objects = 0;  // the first so many stand for objects
 };
-Sample draw_sample(std::span<const int32_t> matches, int count, double object_share, Random random);
+BoxSample draw_sample(std::span<const int32_t> matches, int count, double object_share,
+                      Random random);
 
 }  // namespace sact::detect

@@ -70,8 +70,8 @@ class ExpectedMoments {
       stream_ = {0, (unit.shortcut ? 1 : stream_.square) + added_};
     } else {
       const Moments read{0, 2 * stream_.square};
-      note(*unit.convolutions.front().norm, read);
-      if (unit.shortcut) note(*unit.shortcut->norm, read);
+      note(unit.convolutions.front().norm.value(), read);
+      if (unit.shortcut) note(unit.shortcut->norm.value(), read);
       const Moments kept = unit.shortcut ? Moments{0, 1} : stream_;
       stream_ = rectified({kept.mean, kept.square + added_});
     }

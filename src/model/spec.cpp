@@ -192,18 +192,21 @@ bool ModelSpec::has_halting_score(int block, int unit_index) const {
 }
 
 Size ModelSpec::stem_size(Size image) const {
-  const int times = stem == Stem::kImageNet ? 1 : 0;
-  return {halved(image.height, times), halved(image.width, times)};
+  const auto steps = stem_of(*this);
+  return steps ? steps->convolution.output(image) : image;
 }
 
 Size ModelSpec::block_size(int block, Size image) const {
   Size size = stem_size(image);
-  if (stem == Stem::kImageNet) size = PoolStep{{}, stem_pool}.output(size);
+  const auto steps = stem_of(*this);
+  if (steps && steps->pool) size = steps->pool->output(size);
   return {halved(size.height, block), halved(size.width, block)};
 }
 
 int ModelSpec::block_stride(int block) const {
-  return (stem == Stem::kImageNet ? 4 : 1) << block;
+  const auto steps = stem_of(*this);
+  const int pool = steps && steps->pool ? PoolStep::kStride : 1;
+  return (steps ? steps->convolution.stride * pool : 1) << block;
 }
 
 std::string ModelSpec::label(int class_index) const {

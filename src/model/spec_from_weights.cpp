@@ -70,9 +70,10 @@ class SpecFinder {
     if (!has(unit_prefix(spec_, 0, 0) + "conv3.weight")) {
       spec_.unit = is_preactivation(spec_.unit) ? UnitKind::kBasic : UnitKind::kBasicV1;
     }
+    validate(spec_, file_name_);  // before anything is worked out from the numbers
     const UnitSteps unit = Architecture(spec_).blocks[0][0];
     const NormStep& norm =
-        unit.preactivation ? *unit.preactivation : *unit.convolutions.front().norm;
+        unit.preactivation ? *unit.preactivation : unit.convolutions.front().norm.value();
     if (!has(norm.name + ".running_mean")) {
       fail("{}: its norms have no moving averages; networks with group norm are not supported",
            file_name_);

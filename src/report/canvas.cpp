@@ -15,7 +15,7 @@ namespace {
 
 /// The part of a box that lies on an image of the given size. May be empty. Cairo's own coordinates
 /// end at some millions.
-Box clipped(const Box& box, int width, int height) {
+Rectangle clipped(const Rectangle& box, int width, int height) {
   const int64_t left = std::max(box.x, 0);
   const int64_t top = std::max(box.y, 0);
   const int64_t right = std::min<int64_t>(int64_t(box.x) + box.width, width);
@@ -81,15 +81,15 @@ io::RgbImage Canvas::image() const {
   return image;
 }
 
-void Canvas::fill_rectangle(const Box& box, Rgb color, double alpha) {
-  const Box part = clipped(box, width_, height_);
+void Canvas::fill_rectangle(const Rectangle& box, Rgb color, double alpha) {
+  const Rectangle part = clipped(box, width_, height_);
   if (part.width == 0) return;
   set_color(cairo_.get(), color, alpha);
   cairo_rectangle(cairo_.get(), part.x, part.y, part.width, part.height);
   cairo_fill(cairo_.get());
 }
 
-void Canvas::frame(const Box& box, Rgb color) {
+void Canvas::frame(const Rectangle& box, Rgb color) {
   if (box.width <= 0 || box.height <= 0) return;
   const int64_t right = int64_t(box.x) + box.width - 1;
   const int64_t bottom = int64_t(box.y) + box.height - 1;
@@ -100,7 +100,7 @@ void Canvas::frame(const Box& box, Rgb color) {
 }
 
 void Canvas::blit(const io::RgbImage& picture, int x, int y) {
-  const Box part = clipped({x, y, picture.width, picture.height}, width_, height_);
+  const Rectangle part = clipped({x, y, picture.width, picture.height}, width_, height_);
   if (part.width == 0) return;
   cairo_surface_t* surface = cairo_get_target(cairo_.get());
   cairo_surface_flush(surface);
@@ -114,7 +114,7 @@ void Canvas::blit(const io::RgbImage& picture, int x, int y) {
   cairo_surface_mark_dirty_rectangle(surface, part.x, part.y, part.width, part.height);
 }
 
-void Canvas::blit_scaled(const io::RgbImage& picture, const Box& box) {
+void Canvas::blit_scaled(const io::RgbImage& picture, const Rectangle& box) {
   blit(io::resized(picture, {box.height, box.width}), box.x, box.y);
 }
 

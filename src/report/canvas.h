@@ -11,7 +11,7 @@
 namespace sact::report {
 
 /// A rectangle of whole pixels; x and y are its left and top.
-struct Box {
+struct Rectangle {
   int x = 0;
   int y = 0;
   int width = 0;
@@ -30,13 +30,13 @@ class Canvas {
   io::RgbImage image() const;
 
   /// `alpha` below 1 lets what is there shine through, for labels on photographs.
-  void fill_rectangle(const Box& box, Rgb color, double alpha = 1);
+  void fill_rectangle(const Rectangle& box, Rgb color, double alpha = 1);
 
   /// The outermost pixels of the box.
-  void frame(const Box& box, Rgb color);
+  void frame(const Rectangle& box, Rgb color);
 
   void blit(const io::RgbImage& picture, int x, int y);
-  void blit_scaled(const io::RgbImage& picture, const Box& box);
+  void blit_scaled(const io::RgbImage& picture, const Rectangle& box);
 
   /// `x` is where the text starts, is centred or ends; `baseline` is the lowest row of pixels that
   /// capitals touch. See text_width for what is drawn of a text wider than `max_width`.

@@ -25,12 +25,12 @@ constexpr int kMinContentWidth = 600;
 
 /// An object in pixels of its panel, and its text with the chip it stands on.
 struct Placed {
-  Box box, chip;
+  Rectangle box, chip;
   Rgb color;
   std::string text;
 };
 
-Box pixels_of(const sact::Box& box, Size photo, const PanelSize& panel) {
+Rectangle pixels_of(const sact::Box& box, Size photo, const PanelSize& panel) {
   const auto at = [](float value, int extent, int pixels) {
     const double place = std::clamp(double(value) / extent, 0.0, 1.0) * pixels;
     return int(std::lround(place));
@@ -41,25 +41,25 @@ Box pixels_of(const sact::Box& box, Size photo, const PanelSize& panel) {
   return {x0, y0, std::max(x1 - x0, 1), std::max(y1 - y0, 1)};
 }
 
-bool touch(const Box& a, const Box& b) {
+bool touch(const Rectangle& a, const Rectangle& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
 /// A place for the text at its box: where it covers no text of a more important object.
-Box place_chip(const Box& box, int width, int height, const PanelSize& panel,
-               const std::vector<Placed>& others) {
+Rectangle place_chip(const Rectangle& box, int width, int height, const PanelSize& panel,
+                     const std::vector<Placed>& others) {
   const int right = box.x + box.width, bottom = box.y + box.height;
-  const Box wanted[] = {{box.x, box.y - height, width, height},
-                        {box.x, box.y, width, height},
-                        {right - width, box.y - height, width, height},
-                        {right - width, box.y, width, height},
-                        {box.x, bottom, width, height},
-                        {box.x, bottom - height, width, height},
-                        {right - width, bottom, width, height},
-                        {right - width, bottom - height, width, height}};
-  Box first{};
+  const Rectangle wanted[] = {{box.x, box.y - height, width, height},
+                              {box.x, box.y, width, height},
+                              {right - width, box.y - height, width, height},
+                              {right - width, box.y, width, height},
+                              {box.x, bottom, width, height},
+                              {box.x, bottom - height, width, height},
+                              {right - width, bottom, width, height},
+                              {right - width, bottom - height, width, height}};
+  Rectangle first{};
   bool found = false;
-  for (Box chip : wanted) {
+  for (Rectangle chip : wanted) {
     chip.x = std::clamp(chip.x, 0, std::max(0, panel.width - width));
     if (chip.y < 0 || chip.y + height > panel.height) continue;
     const bool free = std::none_of(others.begin(), others.end(),
@@ -88,7 +88,7 @@ std::vector<Placed> place(const DetectionPicture& picture, const PanelSize& pane
 }
 
 /// The outermost `line` pixels of a box.
-void outline(Canvas& canvas, const Box& box, int line, Rgb color, double alpha) {
+void outline(Canvas& canvas, const Rectangle& box, int line, Rgb color, double alpha) {
   const int across = std::min(line, (box.width + 1) / 2),
             down = std::min(line, (box.height + 1) / 2);
   const int between = std::max(0, box.height - 2 * down);
@@ -98,11 +98,11 @@ void outline(Canvas& canvas, const Box& box, int line, Rgb color, double alpha) 
   canvas.fill_rectangle({box.x + box.width - across, box.y + down, across, between}, color, alpha);
 }
 
-Box grown(const Box& box, int by) {
+Rectangle grown(const Rectangle& box, int by) {
   return {box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by};
 }
 
-void draw_box(Canvas& canvas, const Box& box, int line, Rgb color) {
+void draw_box(Canvas& canvas, const Rectangle& box, int line, Rgb color) {
   outline(canvas, grown(box, 1), 1, kBlack, kShadow);
   outline(canvas, box, line, color, 1);
   if (box.width > 2 * line + 2 && box.height > 2 * line + 2) {

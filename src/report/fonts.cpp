@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/log.h"
+#include "report/markup.h"
 
 namespace sact::report {
 namespace {
@@ -77,8 +78,8 @@ void build_fonts() {
     FcConfigBuildFonts(config);
   } else {
     const ScratchFolder scratch;
-    add_configuration(config,
-                      "<fontconfig><cachedir>" + scratch.path() + "</cachedir></fontconfig>");
+    add_configuration(config, "<fontconfig><cachedir>" + escape_markup(scratch.path()) +
+                                  "</cachedir></fontconfig>");
     FcConfigBuildFonts(config);
   }
   const FcFontSet* fonts = FcConfigGetFonts(config, FcSetSystem);

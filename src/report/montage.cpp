@@ -43,7 +43,7 @@ int line_count(const std::string& caption) {
   return 1 + int(std::count(caption.begin(), caption.end(), '\n'));
 }
 
-void draw_caption(Canvas& canvas, const Box& box, std::string_view caption) {
+void draw_caption(Canvas& canvas, const Rectangle& box, std::string_view caption) {
   Rgb color = kTextColor;
   for (int baseline = box.y + cap_height(kFont) - 1;; baseline += kLineHeight) {
     const std::string_view line = caption.substr(0, caption.find('\n'));

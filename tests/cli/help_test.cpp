@@ -113,6 +113,11 @@ bool has(const Words& words, const std::string& word) {
 
 // ---- help
 
+TEST_F(Generated, TheDocumentedCommandsAreThoseOfTheProgram) {
+  EXPECT_EQ(text_of(SACT_SOURCE_DIR "/docs/commands.md"), text_of(path("docs/commands.md")))
+      << "run scripts/update-docs";
+}
+
 TEST_F(Generated, EveryCommandHasExamplesAndEveryOptionIsInTheDocs) {
   const std::string docs = text_of(SACT_SOURCE_DIR "/docs/commands.md");
   ASSERT_GT(commands().size(), 15u);

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "detect/examples.h"
+#include "detect/detection_dataset.h"
 #include "io/image.h"
 #include "support/errors.h"
 #include "support/temporary.h"
@@ -134,8 +134,8 @@ class Folders : public testing::Test {
     std::filesystem::create_directories((folder_ / name).parent_path());
     io::write_image(folder_ / name, io::RgbImage(20, 10));
   }
-  std::unique_ptr<Examples> open(const std::string& split) {
-    return open_examples(folder_.path().string(), split);
+  std::unique_ptr<DetectionDataset> open(const std::string& split) {
+    return open_detection_dataset(folder_.path().string(), split);
   }
   test::TemporaryDirectory folder_;
 };
@@ -150,18 +150,18 @@ TEST_F(Folders, CocosHaveASplitForEachFileOfAnnotations) {
   std::filesystem::create_directories(folder_ / "annotations");
   write_coco_instances(folder_ / "annotations/instances_val2017.json", instances);
   testing::internal::CaptureStderr();
-  const auto examples = open("val2017");
+  const auto dataset = open("val2017");
   EXPECT_TRUE(says(testing::internal::GetCapturedStderr(), "warning: 1 box reaches beyond"));
-  EXPECT_EQ(examples->size(), 2);
-  EXPECT_EQ(examples->class_names(), (std::vector<std::string>{"cat", "dog"}));
-  EXPECT_EQ(examples->name(0), (folder_ / "val2017/b.png").string());
-  ASSERT_EQ(examples->objects(0).size(), 1u);
-  EXPECT_EQ(examples->objects(0)[0].box, (Box{2, 3, 20, 8}));
-  EXPECT_EQ(examples->objects(0)[0].label, 1);
-  EXPECT_TRUE(examples->objects(1).empty());
-  EXPECT_EQ(examples->load(0, 0).width, 20);
-  EXPECT_TRUE(says(error_of([&] { examples->load(1, 0); }), "but its annotation says 30x10"));
-  EXPECT_EQ(examples->truth().objects[0].box, (CocoBox{2, 3, 100, 5}));
+  EXPECT_EQ(dataset->size(), 2);
+  EXPECT_EQ(dataset->class_names(), (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(dataset->name(0), (folder_ / "val2017/b.png").string());
+  ASSERT_EQ(dataset->objects(0).size(), 1u);
+  EXPECT_EQ(dataset->objects(0)[0].box, (Box{2, 3, 20, 8}));
+  EXPECT_EQ(dataset->objects(0)[0].label, 1);
+  EXPECT_TRUE(dataset->objects(1).empty());
+  EXPECT_EQ(dataset->load(0, 0).width, 20);
+  EXPECT_TRUE(says(error_of([&] { dataset->load(1, 0); }), "but its annotation says 30x10"));
+  EXPECT_EQ(dataset->truth().objects[0].box, (CocoBox{2, 3, 100, 5}));
 }
 
 TEST_F(Folders, OfPascalVocHaveASplitForEachList) {
@@ -171,17 +171,17 @@ TEST_F(Folders, OfPascalVocHaveASplitForEachList) {
              "<annotation><size><width>20</width><height>10</height></size><object><name>cat</name>"
              "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>5</xmax><ymax>6</ymax></bndbox></object>"
              "</annotation>");
-  const auto examples = open("trainval");
-  EXPECT_EQ(examples->size(), 1);
-  EXPECT_EQ(examples->name(0), (folder_ / "JPEGImages/1.png").string());
-  EXPECT_EQ(examples->objects(0)[0].box, (Box{0, 1, 5, 6}));
+  const auto dataset = open("trainval");
+  EXPECT_EQ(dataset->size(), 1);
+  EXPECT_EQ(dataset->name(0), (folder_ / "JPEGImages/1.png").string());
+  EXPECT_EQ(dataset->objects(0)[0].box, (Box{0, 1, 5, 6}));
   EXPECT_TRUE(says(error_of([&] { open("test"); }), "test: there is no such list of images"));
 }
 
 TEST_F(Folders, OfAnotherKindAreRefused) {
   EXPECT_TRUE(
       says(error_of([&] { open("val2017"); }), "has no annotations/instances_val2017.json"));
-  EXPECT_TRUE(says(error_of([&] { open_examples((folder_ / "no").string(), "val"); }),
+  EXPECT_TRUE(says(error_of([&] { open_detection_dataset((folder_ / "no").string(), "val"); }),
                    "there is no such folder"));
 }
 

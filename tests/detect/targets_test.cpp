@@ -47,7 +47,7 @@ TEST(DrawSample, KeepsItsSharesAndNeverTakesTheIgnored) {
   std::vector<int32_t> matches;
   for (int i = 0; i < 400; ++i) matches.push_back(i % 4 == 0 ? 0 : i % 4 == 1 ? kIgnored : -1);
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Sample sample = draw_sample(matches, 64, 0.25, Random(seed));
+    const BoxSample sample = draw_sample(matches, 64, 0.25, Random(seed));
     EXPECT_EQ(sample.objects, 16);
     EXPECT_EQ(sample.chosen.size(), 64u);
     EXPECT_EQ(std::set<int64_t>(sample.chosen.begin(), sample.chosen.end()).size(), 64u);
@@ -58,7 +58,7 @@ TEST(DrawSample, KeepsItsSharesAndNeverTakesTheIgnored) {
   EXPECT_NE(draw_sample(matches, 64, 0.25, Random(1)).chosen,
             draw_sample(matches, 64, 0.25, Random(2)).chosen);
   // Few objects leave more room for background; few of anything give a small sample.
-  const Sample few = draw_sample(std::vector<int32_t>{0, -1, -1, -2, -1}, 64, 0.25, Random(3));
+  const BoxSample few = draw_sample(std::vector<int32_t>{0, -1, -1, -2, -1}, 64, 0.25, Random(3));
   EXPECT_EQ(few.objects, 1);
   EXPECT_EQ(few.chosen.size(), 4u);
 }

@@ -91,7 +91,7 @@ Results<Out> run(const Problem& p, const Epilogues& e, const Table& table, DataT
   Arena arena(1 << 20);
   const PackedWeights packed =
       pack_weights(table, type, p.weights.data(), {1, p.columns, int64_t(p.depth) * p.columns},
-                   nullptr, p.taps, p.depth, p.columns, arena);
+                   p.taps, p.depth, p.columns, arena);
   Results<Out> results{as<Out>(p.before), p.mean_before};
   RowProduct product;
   product.rows = p.rows;

@@ -88,8 +88,8 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
   auto run = [&](const Table& with) {
     Arena arena(1 << 20);
     const WeightStrides strides{1, c.columns, int64_t(c.depth) * c.columns};
-    const PackedWeights packed = pack_weights(with, type, weights.data(), strides, nullptr, c.taps,
-                                              c.depth, c.columns, arena);
+    const PackedWeights packed =
+        pack_weights(with, type, weights.data(), strides, c.taps, c.depth, c.columns, arena);
     Results results{as<Out>(before), mean_before};
     RowProduct product;
     product.input = input.data();
@@ -164,7 +164,7 @@ TEST(Product, ScalarProductIsTheSumItSays) {
   const int32_t rows[] = {0, 1};
   Arena arena(4096);
   const PackedWeights packed =
-      pack_weights(scalar_table(), DataType::kFloat32, weights, {1, 1, 2}, nullptr, 2, 2, 1, arena);
+      pack_weights(scalar_table(), DataType::kFloat32, weights, {1, 1, 2}, 2, 2, 1, arena);
   float output[2] = {1000, kCanary}, mean[2] = {5, kCanary};
   const float remainder = 0.5f;
   RowProduct product;
@@ -205,7 +205,7 @@ TEST(Product, ReluOfAProductKeepsWhatIsNotFinite) {
     for (const DataType type : {DataType::kFloat32, DataType::kBFloat16}) {
       Arena arena(1 << 16);
       const PackedWeights packed =
-          pack_weights(*table, type, weights.data(), {1, 1, 1}, nullptr, 1, 1, kColumns, arena);
+          pack_weights(*table, type, weights.data(), {1, 1, 1}, 1, 1, kColumns, arena);
       const bool full = type == DataType::kFloat32;
       std::vector<float> output(kRows * kColumns);
       std::vector<uint16_t> half(output.size());

@@ -11,18 +11,18 @@
 namespace sact::kernels {
 namespace {
 
-TEST(Weights, ColumnsAreMultipliedByTheirFactors) {
-  const float weights[] = {1, 2, 3, 4}, factors[] = {10, 100};
+TEST(Weights, DepthsOfAPanelFollowEachOther) {
+  const float weights[] = {1, 2, 3, 4};
   Arena arena(4096);
   // [column, depth]
   const PackedWeights packed =
-      pack_weights(scalar_table(), DataType::kFloat32, weights, {2, 1, 0}, factors, 1, 2, 2, arena);
+      pack_weights(scalar_table(), DataType::kFloat32, weights, {2, 1, 0}, 1, 2, 2, arena);
   const float* data = static_cast<const float*>(packed.data);
   const int panel = scalar_table().functions(DataType::kFloat32).panel_columns;
-  EXPECT_EQ(data[0], 10);
-  EXPECT_EQ(data[1], 300);
-  EXPECT_EQ(data[panel], 20);
-  EXPECT_EQ(data[panel + 1], 400);
+  EXPECT_EQ(data[0], 1);
+  EXPECT_EQ(data[1], 3);
+  EXPECT_EQ(data[panel], 2);
+  EXPECT_EQ(data[panel + 1], 4);
   EXPECT_EQ(data[2], 0);
 }
 
@@ -37,8 +37,7 @@ TEST(Weights, AreLaidOutInWholePanelsAndGroupsOfDepths) {
   for (const OperandType& type : operand_types()) {
     SCOPED_TRACE(type.name);
     Arena arena(4096);
-    const PackedWeights packed =
-        pack_weights(type, 2, {weights.data(), {6, 2, 1}, nullptr, 2, 3, 3}, arena);
+    const PackedWeights packed = pack_weights(type, 2, {weights.data(), {6, 2, 1}, 2, 3, 3}, arena);
     ASSERT_EQ(packed.panels(), 2);
     EXPECT_EQ(packed.scales, nullptr);
     const int group = type.depth_group, padded = (3 + group - 1) / group * group;
@@ -73,12 +72,11 @@ constexpr OperandType kWholeNumbers = [] {
 }();
 
 TEST(Weights, OfATypeWithALargestAreScaledToItByColumn) {
-  // Of depth 5; the columns' largest are 5, 254 after its factor, and 0.
-  const std::vector<float> weights = {1, -2, 3, -4, 5, 127, 0, 0, 0, -1, 0, 0, 0, 0, 0};
-  const float factors[] = {1, 2, 1};
+  // Of depth 5; the columns' largest are 5, 254 and 0.
+  const std::vector<float> weights = {1, -2, 3, -4, 5, 254, 0, 0, 0, -2, 0, 0, 0, 0, 0};
   Arena arena(4096);
   const PackedWeights packed =
-      pack_weights(kWholeNumbers, 2, {weights.data(), {5, 1, 0}, factors, 1, 5, 3}, arena);
+      pack_weights(kWholeNumbers, 2, {weights.data(), {5, 1, 0}, 1, 5, 3}, arena);
   ASSERT_EQ(packed.panels(), 2);
   EXPECT_FLOAT_EQ(packed.scales[0], 5.0f / 127);
   EXPECT_FLOAT_EQ(packed.scales[1], 2);

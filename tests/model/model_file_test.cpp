@@ -208,6 +208,28 @@ TEST(ModelFile, SpecIsWorkedOutForEveryKindOfNetwork) {
   }
 }
 
+TEST(ModelFile, NumbersOfAFileWithoutASpecAreCheckedBeforeTheyAreUsed) {
+  test::TemporaryDirectory directory;
+  const std::vector<std::byte> zeros(4096 * 4);
+  const auto problem = [&](int64_t width, int blocks) {
+    std::vector<io::NamedTensor> tensors;
+    const auto add = [&](const std::string& name, const io::Shape& shape) {
+      int64_t elements = 1;
+      for (int64_t extent : shape) elements *= extent;
+      tensors.push_back(
+          {name, {io::Dtype::kF32, shape, std::span(zeros).first(size_t(elements) * 4)}});
+    };
+    add("stem.conv.weight", {width, 1, 1, 3});
+    for (int block = 0; block < blocks; ++block) {
+      add("stages." + std::to_string(block) + ".blocks.0.conv1.weight", {1, 1, 1, 1});
+    }
+    io::write_safetensors(directory / "m", tensors, {});
+    return test::error_of([&] { ModelFile(directory / "m"); });
+  };
+  EXPECT_NE(problem(8, 40).find("number of blocks"), std::string::npos);
+  EXPECT_NE(problem(1200, 4).find("'width'"), std::string::npos);
+}
+
 /// Writes a small model after `change` has had its way with tensors and metadata.
 template <typename Change>
 std::string error_after(Change change) {

@@ -102,8 +102,8 @@ TEST(Canvas, TextIsAlignedByItsWidth) {
   left.text(100, 20, "HIH", font, kRed, Align::kLeft);
   center.text(100, 20, "HIH", font, kRed, Align::kCenter);
   right.text(100, 20, "HIH", font, kRed, Align::kRight);
-  const Box from_left = test::ink(left.image()), centered = test::ink(center.image()),
-            from_right = test::ink(right.image());
+  const Rectangle from_left = test::ink(left.image()), centered = test::ink(center.image()),
+                  from_right = test::ink(right.image());
   EXPECT_GE(from_left.x, 100);
   EXPECT_LE(from_left.x + from_left.width, 101 + width);
   EXPECT_NEAR(centered.x + centered.width / 2.0, 100, 1);
@@ -115,7 +115,7 @@ TEST(Canvas, CenteredBaselinePutsCapitalsInTheMiddle) {
   for (const double size : {11.0, 12.0, 13.0, 18.0}) {
     Canvas canvas(40, 41);
     canvas.text(5, centered_baseline(20.5, {size}), "H", {size}, {0, 0, 0});
-    const Box ink = test::ink(canvas.image());
+    const Rectangle ink = test::ink(canvas.image());
     EXPECT_NEAR(ink.y + ink.height / 2.0, 20.5, 1) << "size " << size;
   }
 }

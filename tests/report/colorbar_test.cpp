@@ -123,7 +123,7 @@ TEST(Colorbar, DarkEndIsBelowAndWidthHoldsTheLabels) {
   draw_colorbar(canvas, 10, 20, 100, range, font);
   EXPECT_EQ(test::color_at(canvas.image(), 15, 21), sequential_color(1 - 1 / 99.0));
   EXPECT_EQ(test::color_at(canvas.image(), 15, 118), sequential_color(1 / 99.0));
-  const Box ink = test::ink(canvas.image());
+  const Rectangle ink = test::ink(canvas.image());
   EXPECT_EQ(ink.x, 10);
   EXPECT_LE(ink.x + ink.width, 10 + width);
   EXPECT_GE(ink.width, width - 3);

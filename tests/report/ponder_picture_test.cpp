@@ -30,7 +30,7 @@ PonderPicture example(int width, int height, int blocks) {
 }
 
 /// The box of all pixels of a colour.
-Box bounds(const io::RgbImage& image, Rgb color) {
+Rectangle bounds(const io::RgbImage& image, Rgb color) {
   int left = image.width, top = image.height, right = 0, bottom = 0;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
@@ -43,7 +43,7 @@ Box bounds(const io::RgbImage& image, Rgb color) {
 }
 
 bool has_white_border(const io::RgbImage& image, int border) {
-  const Box ink = test::ink(image);
+  const Rectangle ink = test::ink(image);
   return ink.x >= border && ink.y >= border && ink.x + ink.width <= image.width - border &&
          ink.y + ink.height <= image.height - border;
 }
@@ -56,7 +56,7 @@ TEST(PonderPicture, PhotographsOfAnyShapeKeepTheirAspect) {
        {Case{640, 480, 4}, {32, 32, 3}, {1200, 200, 6}, {200, 900, 4}, {2000, 1500, 1}}) {
     SCOPED_TRACE(testing::Message() << width << " x " << height << ", blocks " << blocks);
     const io::RgbImage image = draw_ponder_picture(example(width, height, blocks));
-    const Box photo = bounds(image, kGreen);
+    const Rectangle photo = bounds(image, kGreen);
     EXPECT_EQ(count_color(image, kGreen), photo.width * photo.height) << "one whole photograph";
     EXPECT_NEAR(double(photo.width) / photo.height / (double(width) / height), 1, 0.02);
     EXPECT_GE(std::max(photo.width, photo.height), 280);

@@ -36,7 +36,7 @@ inline int count_color(const io::RgbImage& image, report::Rgb color) {
 }
 
 /// The box around all pixels that are not white.
-inline report::Box ink(const io::RgbImage& image) {
+inline report::Rectangle ink(const io::RgbImage& image) {
   int left = image.width, top = image.height, right = 0, bottom = 0;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {

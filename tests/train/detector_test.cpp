@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "detect/examples.h"
+#include "detect/detection_dataset.h"
 #include "model/detection.h"
 #include "support/random_model.h"
 #include "train/detect/data_loader.h"
@@ -224,12 +224,13 @@ TEST(DetectionLoss, ThePonderCostIsThatOfTheExtractor) {
 }
 
 TEST(SampleLoader, BoxesAreMirroredWithTheirPicture) {
-  const auto examples = detect::synthetic_examples("synthetic:size=64,count=8,val=1", "train");
+  const auto dataset =
+      detect::synthetic_detection_dataset("synthetic:size=64,count=8,val=1", "train");
   DetectionSpec detection;
   detection.shorter_side = 50;
-  for (int64_t index = 0; index < examples->size(); ++index) {
-    const DetectionSample plain = read_sample(*examples, index, detection, false, true);
-    const DetectionSample mirrored = read_sample(*examples, index, detection, true, true);
+  for (int64_t index = 0; index < dataset->size(); ++index) {
+    const DetectionSample plain = read_sample(*dataset, index, detection, false, true);
+    const DetectionSample mirrored = read_sample(*dataset, index, detection, true, true);
     EXPECT_TRUE(torch::equal(mirrored.pixels, plain.pixels.flip(2)));
     ASSERT_FALSE(plain.objects.empty());
     ASSERT_EQ(mirrored.objects.size(), plain.objects.size());
@@ -237,7 +238,7 @@ TEST(SampleLoader, BoxesAreMirroredWithTheirPicture) {
       const Box& box = plain.objects[i].box;
       EXPECT_EQ(mirrored.objects[i].box, (Box{50 - box.x1, box.y0, 50 - box.x0, box.y1}));
       EXPECT_EQ(mirrored.objects[i].label, plain.objects[i].label);
-      const Box given = examples->objects(index)[i].box;
+      const Box given = dataset->objects(index)[i].box;
       EXPECT_NEAR(box.x0, given.x0 * 50 / 64, 1e-4);
       EXPECT_NEAR(box.y1, given.y1 * 50 / 64, 1e-4);
     }

@@ -118,12 +118,12 @@ TEST(ProcessGroup, DetectorsAreEvaluatedWhereverTensorsAreExchanged) {
         "anchor_ratios=1", "proposal_channels=8", "proposals=10"}) {
     set_from_text(settings, setting);
   }
-  const auto examples = detect::open_examples("synthetic:size=64,count=2,val=2", "val");
-  const ModelSpec spec = spec_of_run(settings, examples->class_names());
+  const auto dataset = detect::open_detection_dataset("synthetic:size=64,count=2,val=2", "val");
+  const ModelSpec spec = spec_of_run(settings, dataset->class_names());
   data::CorruptSamples corrupt(0);
   ProcessGroup group = group_on_meta();
   const DetectorOutcome outcome =
-      evaluate_detector(make_detector(spec, initial_weights(spec)), *examples, corrupt, group, 1);
+      evaluate_detector(make_detector(spec, initial_weights(spec)), *dataset, corrupt, group, 1);
   EXPECT_EQ(outcome.pictures, 1) << "the sum that came back";
 }
 

@@ -12,7 +12,17 @@ namespace {
 /// What the arena of a plan takes at a time.
 constexpr size_t kWeightPieceBytes = size_t{16} << 20;
 
+/// Whether CpuSession has a form for such a unit: see run_bottleneck() and run_basic().
+bool can_run(const UnitSteps& unit) {
+  std::vector<int> kernels;
+  for (const ConvStep& step : unit.convolutions) kernels.push_back(step.kernel);
+  if (kernels == std::vector<int>{1, 3, 1})
+    return unit.shortcut || unit.convolutions[0].stride == 1;
+  return kernels == std::vector<int>{3, 3};
+}
+
 PackedUnit packed_unit(const UnitSteps& steps, const Folding& folding, Packing& packing) {
+  SACT_ASSERT(can_run(steps));
   PackedUnit unit;
   if (steps.preactivation) unit.preactivation = folding.norm(*steps.preactivation);
   if (steps.shortcut) unit.shortcut = packing.layer(folding.layer(*steps.shortcut));
@@ -37,9 +47,10 @@ PackedLayer Packing::pack(const FoldedLayer& folded, const std::vector<float>& w
   layer.index = count_++;
   layer.kernel = step.kernel;
   layer.stride = step.stride;
+  layer.domain = step.domain;
   layer.relu = step.relu;
-  layer.weights = kernels::pack_weights(table_, type_, weights.data(), strides, nullptr, taps,
-                                        depth, step.out, arena_);
+  layer.weights =
+      kernels::pack_weights(table_, type_, weights.data(), strides, taps, depth, step.out, arena_);
   layer.bias = folded.bias;
   layer.bias.resize(size_t(layer.weights.panels()) * size_t(layer.weights.panel_columns), 0.0f);
   return layer;

@@ -19,6 +19,7 @@ struct PackedLayer {
   std::string name;
   int index = 0;  // among all layers of the plan
   int kernel = 1, stride = 1;
+  Domain domain = Domain::kDense;
   bool relu = false;  // after it
   kernels::PackedWeights weights;
   std::vector<float> bias;  // for whole panels

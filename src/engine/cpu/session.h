@@ -117,6 +117,10 @@ class CpuSession : public NetworkSession, private LayerTeam {
   /// pre-activation.
   void make_operands(const PackedUnit& unit, int channels, const float* input, const int32_t* rows,
                      int count, void* output) const;
+  /// Rows of a layer that comes after a block's first unit. Where nothing halts all are active.
+  const RowList& rows_in(Domain domain) const {
+    return domain == Domain::kDilated ? rows_.dilated() : rows_.active();
+  }
   /// Whether rows of the stream are that already.
   bool reads_stream(const PackedUnit& unit) const {
     return !unit.preactivation && kernels::operand_type(plan_->type).takes_float_rows();

@@ -1,6 +1,7 @@
 // The layers of blocks as a session runs them.
 #include <algorithm>
 
+#include "base/error.h"
 #include "engine/cpu/session.h"
 
 namespace sact::engine {
@@ -21,6 +22,7 @@ void CpuSession::enter_block(int thread, int block) {
 /// grid.
 void CpuSession::run_first_bottleneck(int thread, int block) {
   const PackedUnit& unit = plan_->blocks[size_t(block)][0];
+  SACT_ASSERT(unit.shortcut);  // which the residual is added to
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int width = plan_->spec.block_width(block);
   const bool strided = unit.layers[0].stride > 1;
@@ -154,19 +156,20 @@ void CpuSession::run_bottleneck(int thread, int block, int number) {
   const PackedUnit& unit = units[size_t(number)];
   const PackedUnit* next = size_t(number) + 1 < units.size() ? &units[size_t(number) + 1] : nullptr;
   const int width = plan_->spec.block_width(block);
-  const RowList &active = rows_.active(), &dilated = rows_.dilated();
-  const Split split1 = split_of(int(dilated.size()), unit.layers[0]);
+  const RowList& entered = rows_in(unit.layers[0].domain);
+  const RowList& active = rows_in(unit.layers[1].domain);
+  const Split split1 = split_of(int(entered.size()), unit.layers[0]);
   const Split split2 = split_of(int(active.size()), unit.layers[1]);
 
   kernels::RowProduct conv1 = product_of(unit.layers[0]);
-  conv1.rows = int(dilated.size());
+  conv1.rows = int(entered.size());
   conv1.input_stride = operand_stride(unit.layers[0].weights.depth);
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
-  conv1.output_rows = dilated.data();
+  conv1.output_rows = entered.data();
   conv1.epilogue.relu = unit.layers[0].relu;
   conv1.next_weights = first_weights(thread, unit.layers[1], split2);
-  run_conv1(thread, unit, conv1, dilated.data(), split1);
+  run_conv1(thread, unit, conv1, entered.data(), split1);
   team_->barrier();
 
   kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, active);
@@ -303,6 +306,7 @@ void CpuSession::run_basic(int thread, int block, int number) {
   const PackedUnit& unit = plan_->blocks[size_t(block)][size_t(number)];
   const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const int channels = plan_->spec.block_channels(block), width = plan_->spec.block_width(block);
+  const RowList& entered = rows_in(unit.layers[0].domain);
   const Share share = share_of(grid.rows(), thread);
   make_operands(unit, channels, stream_ + share.first * row_stride(channels, 4), nullptr,
                 share.count(),
@@ -311,10 +315,10 @@ void CpuSession::run_basic(int thread, int block, int number) {
     clear_row(preactivated_, grid.zero_row(), operand_stride(channels), operand_size());
   }
   team_->barrier();
-  kernels::RowProduct conv1 = window_product(unit.layers[0], block, preactivated_, rows_.dilated());
+  kernels::RowProduct conv1 = window_product(unit.layers[0], block, preactivated_, entered);
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
-  conv1.output_rows = rows_.dilated().data();
+  conv1.output_rows = entered.data();
   conv1.epilogue.relu = unit.layers[0].relu;
   multiply(thread, unit.layers[0], conv1, false);
   team_->barrier();
@@ -329,7 +333,7 @@ void CpuSession::run_block(int thread, int block, Results results) {
   const ModelSpec& spec = plan_->spec;
   const auto& units = plan_->blocks[size_t(block)];
   const int last = int(units.size()) - 1;
-  const bool adaptive = spec.adaptive(), bottleneck = units[0].layers.size() == 3;
+  const bool adaptive = spec.adaptive(), bottleneck = units[0].layers[0].kernel == 1;
   bottleneck ? run_first_bottleneck(thread, block) : run_first_basic(thread, block);
   if (adaptive) {
     halt(thread, block, 0, results);

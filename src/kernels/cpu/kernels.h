@@ -59,9 +59,9 @@ const std::vector<const Table*>& available_tables();
 /// lists the names when it is not there. Case and hyphens do not matter.
 const Table& chosen_table(std::string_view name = {});
 
-/// A weight matrix for the products of a table. `factors` is by column, or null.
+/// A weight matrix for the products of a table.
 PackedWeights pack_weights(const Table& table, DataType type, const float* weights,
-                           const WeightStrides& strides, const float* factors, int taps, int depth,
-                           int columns, Arena& arena);
+                           const WeightStrides& strides, int taps, int depth, int columns,
+                           Arena& arena);
 
 }  // namespace sact::kernels

@@ -46,4 +46,8 @@ const OperandType& operand_type(DataType type) {
   return kTypes[size_t(type)];
 }
 
+bool OperandType::takes_float_rows() const {
+  return rows.store == operand_type(DataType::kFloat32).rows.store;
+}
+
 }  // namespace sact::kernels

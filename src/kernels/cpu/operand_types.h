@@ -26,7 +26,7 @@ struct OperandType {
   float largest_weight = 0;
 
   /// Whether rows are floats as the network computes them, so that nothing is left to store.
-  bool takes_float_rows() const { return rows.bytes == sizeof(float); }
+  bool takes_float_rows() const;
 
   /// Depths of a tap in packed weights: whole groups.
   int64_t padded_depth(int depth) const {

@@ -78,10 +78,10 @@ const Table& chosen_table(std::string_view name) {
 }
 
 PackedWeights pack_weights(const Table& table, DataType type, const float* weights,
-                           const WeightStrides& strides, const float* factors, int taps, int depth,
-                           int columns, Arena& arena) {
+                           const WeightStrides& strides, int taps, int depth, int columns,
+                           Arena& arena) {
   return pack_weights(operand_type(type), table.functions(type).panel_columns,
-                      {weights, strides, factors, taps, depth, columns}, arena);
+                      {weights, strides, taps, depth, columns}, arena);
 }
 
 }  // namespace sact::kernels

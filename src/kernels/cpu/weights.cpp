@@ -16,7 +16,7 @@ const float* column_scales(const PackedWeights& packed, const WeightMatrix& matr
     for (int k = 0; k < matrix.depth; ++k) {
       for (int tap = 0; tap < matrix.taps; ++tap) {
         const float weight = matrix.at(column, k)[tap * matrix.strides.tap];
-        largest = std::max(largest, std::abs(weight * matrix.factor(column)));
+        largest = std::max(largest, std::abs(weight));
       }
     }
     scales[column] = largest > 0 ? largest / packed.type->largest_weight : 1.0f;
@@ -32,8 +32,7 @@ void gather(const PackedWeights& packed, const WeightMatrix& matrix, int panel, 
   std::fill_n(piece, packed.taps * tap_size, 0.0f);
   for (int lane = 0; lane < std::min(width, matrix.columns - panel * width); ++lane) {
     const int column = panel * width + lane;
-    float factor = matrix.factor(column);
-    if (packed.scales) factor /= packed.scales[column];
+    const float factor = packed.scales ? 1 / packed.scales[column] : 1.0f;
     for (int number = first; number < last; ++number) {
       float* to = piece + (int64_t(number - first) * width + lane) * group;
       const int k = number * group, end = std::min(k + group, matrix.depth);

@@ -30,14 +30,12 @@ struct WeightStrides {
 struct WeightMatrix {
   const float* data = nullptr;
   WeightStrides strides;
-  const float* factors = nullptr;  // of the columns, or null
   int taps = 0, depth = 0, columns = 0;
 
   /// The first tap.
   const float* at(int column, int k) const {
     return data + column * strides.column + k * strides.depth;
   }
-  float factor(int column) const { return factors ? factors[column] : 1.0f; }
 };
 
 PackedWeights pack_weights(const OperandType& type, int panel_columns, const WeightMatrix& matrix,

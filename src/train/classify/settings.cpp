@@ -21,14 +21,13 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("units", s.units, defines, "residual units of each block, such as 3,4,23,3");
   visit("halting", s.halting, defines, "none, act, sact, or auto: as init, else none");
   visit("stem", s.stem, defines, "imagenet or small");
-  visit("unit", s.unit, defines, "bottleneck, basic, bottleneck_v1 or basic_v1");
+  visit("unit", s.unit, defines, unit_kinds_help());
   visit("width", s.width, defines, "width of block 1");
   visit("epsilon", s.epsilon, defines, "positions halt at 1 - epsilon; 0: as init, else 0.01");
   visit("tile", s.tile, defines, "side of tiles that halt together; 0: as init, else 1");
   visit("halting_norm", s.halting_norm, defines,
         "batch norm before halting scores: true, false, or auto: as init, else true");
-  visit("residual_scale", s.residual_scale, defines,
-        "scale of every unit's last convolution at the start");
+  visit("residual_scale", s.residual_scale, defines, "scale of every unit's residual at the start");
   visit("norm_decay", s.norm_decay, defines, "decay of the norms' moving averages");
   visit("halting_bias", s.halting_bias, defines, "initial bias of halting scores");
   visit("halting_reach", s.halting_reach, defines,

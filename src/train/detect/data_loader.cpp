@@ -17,11 +17,11 @@ torch::Tensor network_input(const DetectionSample& sample, const InputSpec& inpu
   return (pixels / 255 - per_colour(input.mean)) / per_colour(input.std);
 }
 
-DetectionSample read_sample(const detect::Examples& examples, int64_t index,
+DetectionSample read_sample(const detect::DetectionDataset& dataset, int64_t index,
                             const DetectionSpec& detection, bool flipped, bool reduced) {
-  const Size whole = examples.picture_size(index);
+  const Size whole = dataset.picture_size(index);
   const Size size = detection_size(detection, whole);
-  const io::RgbImage image = examples.load(index, reduced ? std::min(size.height, size.width) : 0);
+  const io::RgbImage image = dataset.load(index, reduced ? std::min(size.height, size.width) : 0);
   DetectionSample sample;
   sample.index = index;
   const std::vector<float> planes = io::resize(image, io::whole(image), size);
@@ -31,7 +31,7 @@ DetectionSample read_sample(const detect::Examples& examples, int64_t index,
   if (flipped) sample.pixels = sample.pixels.flip(2);
   const float by_x = float(size.width) / float(whole.width);
   const float by_y = float(size.height) / float(whole.height);
-  for (detect::Object object : examples.objects(index)) {
+  for (detect::Object object : dataset.objects(index)) {
     object.box = detect::scaled(object.box, by_x, by_y);
     if (flipped) object.box = detect::flipped(object.box, size.width);
     sample.objects.push_back(object);
@@ -39,10 +39,10 @@ DetectionSample read_sample(const detect::Examples& examples, int64_t index,
   return sample;
 }
 
-SampleLoader::SampleLoader(const detect::Examples& examples, std::vector<int64_t> order,
+SampleLoader::SampleLoader(const detect::DetectionDataset& dataset, std::vector<int64_t> order,
                            const DetectionSpec& detection, SampleLoaderOptions options,
                            data::CorruptSamples& corrupt)
-    : examples_(examples),
+    : dataset_(dataset),
       order_(std::move(order)),
       detection_(detection),
       options_(std::move(options)),
@@ -51,7 +51,7 @@ SampleLoader::SampleLoader(const detect::Examples& examples, std::vector<int64_t
 }
 
 DetectionSample SampleLoader::read(int64_t index) const {
-  return read_sample(examples_, index, detection_, options_.flipped && options_.flipped(index),
+  return read_sample(dataset_, index, detection_, options_.flipped && options_.flipped(index),
                      options_.reduced);
 }
 
@@ -75,15 +75,15 @@ bool SampleLoader::next(DetectionSample& sample, bool replace) {
     corrupt_.add(index, error.what());
   }
   sample = DetectionSample{index, {}, {}};
-  for (int64_t other = 1; replace && other < examples_.size(); ++other) {
+  for (int64_t other = 1; replace && other < dataset_.size(); ++other) {
     try {
-      sample = read((index + other) % examples_.size());
+      sample = read((index + other) % dataset_.size());
       return true;
     } catch (const Error& error) {
-      corrupt_.add((index + other) % examples_.size(), error.what());
+      corrupt_.add((index + other) % dataset_.size(), error.what());
     }
   }
-  if (replace) fail("none of the {} training images can be read", examples_.size());
+  if (replace) fail("none of the {} training images can be read", dataset_.size());
   return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "data/corrupt_samples.h"
-#include "detect/examples.h"
+#include "detect/detection_dataset.h"
 #include "model/spec.h"
 #include "train/torch/libtorch.h"
 
@@ -36,14 +36,14 @@ struct SampleLoaderOptions {
 };
 
 /// Reads, scales (as the detector wants it) and perhaps mirrors the sample.
-DetectionSample read_sample(const detect::Examples& examples, int64_t index,
+DetectionSample read_sample(const detect::DetectionDataset& dataset, int64_t index,
                             const DetectionSpec& detection, bool flipped, bool reduced);
 
-/// Goes through a list of examples. One that cannot be read is named in `corrupt`, and in training
+/// Goes through a list of samples. One that cannot be read is named in `corrupt`, and in training
 /// the next that can be read takes its place.
 class SampleLoader {
  public:
-  SampleLoader(const detect::Examples& examples, std::vector<int64_t> order,
+  SampleLoader(const detect::DetectionDataset& dataset, std::vector<int64_t> order,
                const DetectionSpec& detection, SampleLoaderOptions options,
                data::CorruptSamples& corrupt);
 
@@ -54,7 +54,7 @@ class SampleLoader {
   void start_more();
   DetectionSample read(int64_t index) const;
 
-  const detect::Examples& examples_;
+  const detect::DetectionDataset& dataset_;
   std::vector<int64_t> order_;
   DetectionSpec detection_;
   SampleLoaderOptions options_;

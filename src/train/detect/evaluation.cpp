@@ -58,24 +58,24 @@ MeanStd moments(double count, double sum, double square) {
 
 }  // namespace
 
-DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
+DetectorOutcome evaluate_detector(Detector detector, const detect::DetectionDataset& dataset,
                                   data::CorruptSamples& corrupt, ProcessGroup& group, int workers) {
   const ModelSpec& spec = detector->spec();
   const ModelSpec& extractor = detector->extractor_spec();
   const torch::Device device = detector->parameters().front().device();
   detect::DetectionOptions options;
   options.max_overlap = float(spec.detection->nms_iou);
-  Found found(examples.size(), options.most);
+  Found found(dataset.size(), options.most);
   // Pictures, dense FLOPs, and the sum and sum of squares of FLOPs and of every block's units.
   torch::Tensor sums = torch::zeros({4 + 2 * extractor.blocks()}, torch::kFloat64);
   auto totals = sums.accessor<double, 1>();
-  auto order = data::epoch_order(examples.size(), 0, 0, false);
-  SampleLoader loader(examples, data::evaluation_shard(order, group.rank(), group.size()),
+  auto order = data::epoch_order(dataset.size(), 0, 0, false);
+  SampleLoader loader(dataset, data::evaluation_shard(order, group.rank(), group.size()),
                       *spec.detection, {workers, {}, /*reduced=*/false}, corrupt);
   DetectionSample sample;
   while (loader.next(sample, /*replace=*/false)) {
     if (!sample.pixels.defined()) continue;
-    const Size size = sample.size(), whole = examples.picture_size(sample.index);
+    const Size size = sample.size(), whole = dataset.picture_size(sample.index);
     const DetectionOutput output =
         detect(detector, network_input(sample, spec.input, device), options);
     found.set(sample.index, output.detections, float(whole.width) / float(size.width),
@@ -93,9 +93,9 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& exa
   }
   group.sum(sums);
   group.sum(found.values());
-  if (totals[0] == 0) fail("none of the {} pictures for evaluation can be read", examples.size());
+  if (totals[0] == 0) fail("none of the {} pictures for evaluation can be read", dataset.size());
   DetectorOutcome outcome;
-  const detect::CocoInstances truth = examples.truth();
+  const detect::CocoInstances truth = dataset.truth();
   outcome.metrics = detect::evaluate_coco(truth, found.results(truth), workers).metrics;
   outcome.pictures = int64_t(totals[0]);
   outcome.dense_flops = totals[1] / totals[0];

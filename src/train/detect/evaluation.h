@@ -5,7 +5,7 @@
 
 #include "data/corrupt_samples.h"
 #include "detect/coco_eval.h"
-#include "detect/examples.h"
+#include "detect/detection_dataset.h"
 #include "model/eval_result.h"
 #include "train/torch/detector.h"
 #include "train/torch/process_group.h"
@@ -23,7 +23,7 @@ struct DetectorOutcome {
 
 /// Runs the detector over every readable picture; each is taken by exactly one process, and all get
 /// the whole outcome.
-DetectorOutcome evaluate_detector(Detector detector, const detect::Examples& examples,
+DetectorOutcome evaluate_detector(Detector detector, const detect::DetectionDataset& dataset,
                                   data::CorruptSamples& corrupt, ProcessGroup& group, int workers);
 
 }  // namespace sact::train

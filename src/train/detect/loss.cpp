@@ -19,7 +19,7 @@ struct Targets {
           const detect::MatchOptions& matching, int count, double share, const Random& random,
           torch::Device device) {
     const std::vector<int32_t> matches = detect::match(boxes, truth, matching);
-    detect::Sample sample = detect::draw_sample(matches, count, share, random);
+    detect::BoxSample sample = detect::draw_sample(matches, count, share, random);
     objects = sample.objects;
     torch::Tensor labels = torch::zeros({int64_t(sample.chosen.size())}, torch::kInt64);
     torch::Tensor wanted = torch::empty({objects, 4});

@@ -18,7 +18,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("units", s.units, defines, "residual units of each block, such as 3,4,23,3");
   visit("halting", s.halting, defines, "none, act, sact, or auto: as the model it starts from");
   visit("stem", s.stem, defines, "imagenet or small");
-  visit("unit", s.unit, defines, "bottleneck, basic, bottleneck_v1 or basic_v1");
+  visit("unit", s.unit, defines, unit_kinds_help());
   visit("width", s.width, defines, "width of block 1");
   visit("shorter_side", s.shorter_side, defines, "images are scaled to this shorter side");
   visit("anchor_sizes", s.anchor_sizes, defines, "roots of the areas of anchors, in pixels");
@@ -27,8 +27,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("proposals", s.proposals, defines, "boxes of an image that are classified");
   visit("halting_bias", s.halting_bias, defines, "initial bias of halting scores");
   visit("halting_scale", s.halting_scale, defines, "deviation of initial halting weights");
-  visit("residual_scale", s.residual_scale, defines,
-        "scale of every unit's last convolution at the start");
+  visit("residual_scale", s.residual_scale, defines, "scale of every unit's residual at the start");
   visit("tau", s.tau, defines, "weight of the extractor's ponder cost in the loss");
   visit("epochs", s.epochs, SettingKind::kGrows, "passes over the training set");
   visit("batch", s.batch, defines, "images in a step, of each process");

@@ -26,16 +26,16 @@ LoopSettings DetectorTask::loop_settings() const {
 }
 
 DataFacts DetectorTask::open_data() {
-  train_ = detect::open_examples(setting().data, setting().train);
-  val_ = detect::open_examples(setting().data, setting().val);
+  train_ = detect::open_detection_dataset(setting().data, setting().train);
+  val_ = detect::open_detection_dataset(setting().data, setting().val);
   if (train_->class_names() != val_->class_names()) {
     fail("{}: its splits {} and {} have different classes", setting().data, setting().train,
          setting().val);
   }
-  for (auto [examples, corrupt] :
+  for (auto [dataset, corrupt] :
        {std::pair(train_.get(), &train_corrupt_), std::pair(val_.get(), &val_corrupt_)}) {
     *corrupt = std::make_unique<data::CorruptSamples>(
-        data::corrupt_limit(examples->size(), setting().max_corrupt));
+        data::corrupt_limit(dataset->size(), setting().max_corrupt));
   }
   return {train_->size(), val_->size(), train_->class_names()};
 }

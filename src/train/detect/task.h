@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "data/corrupt_samples.h"
-#include "detect/examples.h"
+#include "detect/detection_dataset.h"
 #include "train/detect/data_loader.h"
 #include "train/detect/evaluation.h"
 #include "train/detect/report.h"
@@ -52,7 +52,7 @@ class DetectorTask : public Task {
 
   SettingsOf<DetectionSettings> settings_;
   const RunContext* context_ = nullptr;
-  std::unique_ptr<detect::Examples> train_, val_;
+  std::unique_ptr<detect::DetectionDataset> train_, val_;
   std::unique_ptr<data::CorruptSamples> train_corrupt_, val_corrupt_;
   Detector detector_{nullptr};
   std::unique_ptr<DetectorParts> parts_;

@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "io/json.h"
+#include "model/spec.h"
 
 namespace sact::train {
 
@@ -89,6 +90,12 @@ inline void check_setting_name(const char* key, const std::string& value,
   if (std::find(names.begin(), names.end(), value) == names.end()) {
     fail("setting '{}' must be {}, found '{}'", key, one_of(names), printable(value));
   }
+}
+
+/// "bottleneck, basic, ...": the kinds of residual units.
+inline const char* unit_kinds_help() {
+  static const std::string text = fmt::format("{}", fmt::join(unit_names(), ", "));
+  return text.c_str();
 }
 
 /// Every key, in the order of declaration.

@@ -104,8 +104,9 @@ struct EpochReport {
   std::string note, warning;                            // lines of their own; may be empty
 };
 
-/// The loop calls the members in the order in which they stand here; those from start_epoch() on
-/// again for every epoch.
+/// The loop calls the members about in the order in which they stand here; those from start_epoch()
+/// on again for every epoch. What only describes (log_columns(), read_evaluation()) is asked
+/// earlier.
 class Task {
  public:
   virtual ~Task() = default;

@@ -30,11 +30,11 @@ namespace {
 constexpr int64_t kBucketBytes = 25 << 20;  // large enough that starting a message costs nothing
 
 #if TORCH_VERSION_MAJOR >= 2
-using Backend = c10d::Backend;
+using C10dBackend = c10d::Backend;
 #else
-using Backend = c10d::ProcessGroup;
+using C10dBackend = c10d::ProcessGroup;
 #endif
-using Work = decltype(std::declval<Backend&>().barrier());  // that was started
+using Work = decltype(std::declval<C10dBackend&>().barrier());  // that was started
 
 /// The first line of a message of LibTorch, without its stack trace.
 std::string first_line(const std::exception& error) {
@@ -116,9 +116,9 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place,
 }
 
 #ifdef SACT_HAS_GLOO
-c10::intrusive_ptr<Backend> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store,
-                                         const ProcessPlace& place,
-                                         std::chrono::milliseconds timeout) {
+c10::intrusive_ptr<C10dBackend> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store,
+                                             const ProcessPlace& place,
+                                             std::chrono::milliseconds timeout) {
   auto options = c10d::ProcessGroupGloo::Options::create(timeout);
   const bool loopback = place.address == "localhost" || place.address.rfind("127.", 0) == 0;
   if (const char* interface = ::getenv("GLOO_SOCKET_IFNAME")) {
@@ -133,9 +133,9 @@ c10::intrusive_ptr<Backend> connect_gloo(const c10::intrusive_ptr<c10d::Store>& 
 #endif
 
 #ifdef SACT_HAS_NCCL
-c10::intrusive_ptr<Backend> connect_nccl(const c10::intrusive_ptr<c10d::Store>& store,
-                                         const ProcessPlace& place,
-                                         std::chrono::milliseconds timeout) {
+c10::intrusive_ptr<C10dBackend> connect_nccl(const c10::intrusive_ptr<c10d::Store>& store,
+                                             const ProcessPlace& place,
+                                             std::chrono::milliseconds timeout) {
   // So that waiting for a worker that is gone ends with an exception, not with the process.
   ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", /*overwrite=*/0);
   auto options = c10d::ProcessGroupNCCL::Options::create();
@@ -147,7 +147,7 @@ c10::intrusive_ptr<Backend> connect_nccl(const c10::intrusive_ptr<c10d::Store>& 
 /// Gloo or NCCL through c10d.
 class C10dCollectives : public Collectives {
  public:
-  C10dCollectives(c10::intrusive_ptr<Backend> backend, torch::Device device)
+  C10dCollectives(c10::intrusive_ptr<C10dBackend> backend, torch::Device device)
       : backend_(std::move(backend)), device_(device) {}
 
   torch::Device device() const override { return device_; }
@@ -170,7 +170,7 @@ class C10dCollectives : public Collectives {
     return backend_->allreduce(tensors, options);
   }
 
-  c10::intrusive_ptr<Backend> backend_;
+  c10::intrusive_ptr<C10dBackend> backend_;
   torch::Device device_;
 };
 

@@ -1,16 +1,16 @@
 #include "base/error.h"
 #include "data/synthetic_dataset.h"
+#include "detect/detection_dataset.h"
 #include "detect/detection_set.h"
-#include "detect/examples.h"
 
 namespace sact::detect {
 namespace {
 
 constexpr int kMostObjects = 3;
 
-class SyntheticExamples : public Examples {
+class SyntheticDetectionDataset : public DetectionDataset {
  public:
-  SyntheticExamples(const std::string& description, const std::string& split)
+  SyntheticDetectionDataset(const std::string& description, const std::string& split)
       : description_(description), made_(data::parse_synthetic(description)) {
     if (split != "train" && split != "val") {
       fail("{}: has the splits train and val, but no '{}'", description, split);
@@ -49,7 +49,7 @@ class SyntheticExamples : public Examples {
   std::vector<std::string> class_names_;
 };
 
-CocoInstances SyntheticExamples::truth() const {
+CocoInstances SyntheticDetectionDataset::truth() const {
   CocoInstances truth{description_};
   for (size_t label = 0; label < class_names_.size(); ++label) {
     truth.categories.push_back({int64_t(label) + 1, class_names_[label]});
@@ -67,9 +67,9 @@ CocoInstances SyntheticExamples::truth() const {
 
 }  // namespace
 
-std::unique_ptr<Examples> synthetic_examples(const std::string& description,
-                                             const std::string& split) {
-  return std::make_unique<SyntheticExamples>(description, split);
+std::unique_ptr<DetectionDataset> synthetic_detection_dataset(const std::string& description,
+                                                              const std::string& split) {
+  return std::make_unique<SyntheticDetectionDataset>(description, split);
 }
 
 }  // namespace sact::detect

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "detect/detection_dataset.h"
 #include "detect/detection_set.h"
-#include "detect/examples.h"
 #include "detect/voc.h"
 
 namespace sact::detect {
@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FolderExamples : public Examples {
+class FolderDetectionDataset : public DetectionDataset {
  public:
-  explicit FolderExamples(DetectionSet set)
+  explicit FolderDetectionDataset(DetectionSet set)
       : set_(std::move(set)), class_names_(set_.category_names()) {
     for (const std::string& line : set_.repairs.lines()) log_warning("{}", line);
   }
@@ -50,19 +50,22 @@ class FolderExamples : public Examples {
 
 }  // namespace
 
-std::unique_ptr<Examples> coco_examples(CocoInstances instances, const std::string& image_folder) {
-  return std::make_unique<FolderExamples>(make_detection_set(std::move(instances), image_folder));
+std::unique_ptr<DetectionDataset> coco_dataset(CocoInstances instances,
+                                               const std::string& image_folder) {
+  return std::make_unique<FolderDetectionDataset>(
+      make_detection_set(std::move(instances), image_folder));
 }
 
-std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split) {
-  if (data.starts_with("synthetic")) return synthetic_examples(data, split);
+std::unique_ptr<DetectionDataset> open_detection_dataset(const std::string& data,
+                                                         const std::string& split) {
+  if (data.starts_with("synthetic")) return synthetic_detection_dataset(data, split);
   const fs::path folder(data);
   const fs::path annotations = folder / "annotations" / fmt::format("instances_{}.json", split);
   std::error_code ignored;
   if (fs::exists(annotations, ignored)) {
-    return coco_examples(read_coco_instances(annotations), (folder / split).string());
+    return coco_dataset(read_coco_instances(annotations), (folder / split).string());
   }
-  if (is_voc(folder)) return coco_examples(read_voc({folder, split}), data);
+  if (is_voc(folder)) return coco_dataset(read_voc({folder, split}), data);
   if (!fs::is_directory(folder, ignored)) fail("{}: there is no such folder", printable(data));
   fail(
       "{}: has no annotations/instances_{}.json, nor the layout of Pascal VOC (Annotations and "

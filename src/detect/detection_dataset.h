@@ -14,14 +14,14 @@
 namespace sact::detect {
 
 /// Immutable once made; every member may be called from several threads at once.
-class Examples {
+class DetectionDataset {
  public:
-  virtual ~Examples() = default;
+  virtual ~DetectionDataset() = default;
 
   virtual int64_t size() const = 0;
   /// By label; there is at least one class.
   virtual const std::vector<std::string>& class_names() const = 0;
-  /// What messages call an example: a path, or the set and an index.
+  /// What messages call a sample: a path, or the set and an index.
   virtual std::string name(int64_t index) const = 0;
   /// Of the whole picture.
   virtual Size picture_size(int64_t index) const = 0;
@@ -38,16 +38,18 @@ class Examples {
 
 /// Images of a folder with COCO annotations, as make_detection_set() mends them; warnings count
 /// what it did.
-std::unique_ptr<Examples> coco_examples(CocoInstances instances, const std::string& image_folder);
+std::unique_ptr<DetectionDataset> coco_dataset(CocoInstances instances,
+                                               const std::string& image_folder);
 
 /// "synthetic...", a folder with annotations/instances_SPLIT.json and the images in SPLIT/, or one
 /// in the layout of Pascal VOC with ImageSets/Main/SPLIT.txt.
 /// Throws sact::Error when there is no such data.
-std::unique_ptr<Examples> open_examples(const std::string& data, const std::string& split);
+std::unique_ptr<DetectionDataset> open_detection_dataset(const std::string& data,
+                                                         const std::string& split);
 
 /// The built-in pictures with one to three objects each: "synthetic", or as
 /// data::parse_synthetic() reads it.
-std::unique_ptr<Examples> synthetic_examples(const std::string& description,
-                                             const std::string& split);
+std::unique_ptr<DetectionDataset> synthetic_detection_dataset(const std::string& description,
+                                                              const std::string& split);
 
 }  // namespace sact::detect
