@@ -24,7 +24,7 @@ install(TARGETS sact EXPORT sact
 install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(DIRECTORY examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
   COMPONENT development)
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
+install(FILES CONTRIBUTING.md README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
 install(FILES models/imagenette-sact.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/sact)
 

@@ -1,5 +1,5 @@
 // What can run networks: the interface of every back end. A back end says what it supports, loads
-// weights, and makes sessions that share them. docs/architecture.md says how to add one.
+// weights, and makes sessions that share them. CONTRIBUTING.md says how to add one.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ class LoadedNetwork {
   virtual std::unique_ptr<NetworkSession> session(int threads) const = 0;
   /// What one session takes for a run, with its input; 0: not known, or not here.
   virtual int64_t bytes_needed(int /*count*/, Size /*size*/) const { return 0; }
-  /// The kernels that run it, such as "AVX3_DL"; empty: there is nothing to tell.
+  /// The kernels that run it, such as "AVX512"; empty: there is nothing to tell.
   virtual std::string kernels() const { return {}; }
 };
 
