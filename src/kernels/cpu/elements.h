@@ -34,9 +34,8 @@ struct BFloat16 {
 };
 
 /// Depths of a tap in packed weights: whole groups.
-template <typename Type>
-constexpr int64_t padded_depth(int depth) {
-  return (int64_t(depth) + Type::kDepthGroup - 1) / Type::kDepthGroup * Type::kDepthGroup;
+constexpr int64_t padded_depth(int depth, int group) {
+  return (int64_t(depth) + group - 1) / group * group;
 }
 
 /// The larger of two numbers, or NaN where one is NaN, which must not be hidden.

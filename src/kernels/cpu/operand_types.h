@@ -29,9 +29,7 @@ struct OperandType {
   bool takes_float_rows() const;
 
   /// Depths of a tap in packed weights: whole groups.
-  int64_t padded_depth(int depth) const {
-    return (int64_t(depth) + depth_group - 1) / depth_group * depth_group;
-  }
+  int64_t padded_depth(int depth) const { return kernels::padded_depth(depth, depth_group); }
 };
 
 /// All of them, in the order of DataType.

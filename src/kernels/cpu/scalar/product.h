@@ -22,7 +22,7 @@ float row_sum(const RowProduct& p, int i, int column) {
   using Element = typename Type::Element;
   const Element* input = static_cast<const Element*>(p.input);
   const Element* weights = static_cast<const Element*>(p.weights);
-  const int64_t tap_size = padded_depth<Type>(p.depth) * kPanel;
+  const int64_t tap_size = padded_depth(p.depth, Type::kDepthGroup) * kPanel;
   weights += column / kPanel * p.taps * tap_size;
   const int64_t position = p.list ? p.list[i] : i;
   float sum = p.bias[column];

@@ -30,7 +30,7 @@ struct Ahead {
 /// Weights of one tap of one panel.
 template <typename Operands>
 HWY_INLINE int64_t tap_size(const RowProduct& p) {
-  return padded_depth<Operands>(p.depth) * kPanel;
+  return padded_depth(p.depth, Operands::kDepthGroup) * kPanel;
 }
 
 template <typename Operands>
