@@ -17,7 +17,7 @@ EvalResult evaluate_model(const ModelFile& model, evaluation::Request request,
   }
   request.device = compute.device;
   request.threads = compute.threads;
-  request.bf16 = compute.precision == Precision::kBFloat16;
+  request.precision = compute.precision;
   if (const evaluation::DatasetEvaluator* own = backend.evaluator()) {
     return {model.name(), model.spec(), own->evaluate(model, request)};
   }

@@ -10,6 +10,7 @@
 #include "data/dataset.h"
 #include "model/eval_result.h"
 #include "model/model_file.h"
+#include "sact/types.h"
 
 namespace sact::evaluation {
 
@@ -28,8 +29,8 @@ struct Request {
   std::vector<Size> sizes;
   std::string device = "cpu";
   int threads = 0, batch = 32, workers = 0;
-  bool bf16 = false;   // of a back end's own loop; sessions are made with a precision
-  bool alone = false;  // whatever processes the environment names
+  Precision precision = Precision::kFloat32;  // of a back end's own loop; sessions have theirs
+  bool alone = false;                         // whatever processes the environment names
   /// Asked between batches; when it says true the work ends with sact::Interrupted.
   std::function<bool()> interrupted = {};
   OnImage on_image = {};  // called for every image in the order of the data set

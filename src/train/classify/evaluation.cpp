@@ -135,7 +135,7 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
     DeviceLoader loader(*dataset, options);
     outcomes.push_back(evaluate(
         network, loader, group,
-        {size, request.batch, request.bf16, request.interrupted,
+        {size, request.batch, request.precision == Precision::kBFloat16, request.interrupted,
          [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); },
          nullptr}));
   }
