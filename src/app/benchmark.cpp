@@ -56,7 +56,7 @@ void check_peer(const measure::Peer& peer, const std::string& command,
                   said_number(peer, command, "width", group.size.width)};
   const int batch = said_number(peer, command, "batch", group.batch);
   if (size == group.size && batch == group.batch) return;
-  fail("'{}' runs {} of {}, but here it is {} of {}: give --size and --batch as the peer has them",
+  fail("'{}' runs {} of {}, but here it is {} of {}: give size and batch as the peer has them",
        printable(command), pluralize(batch, "image"), text_of(size),
        pluralize(group.batch, "image"), text_of(group.size));
 }

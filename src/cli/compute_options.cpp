@@ -6,7 +6,11 @@ namespace sact::cli {
 namespace {
 
 app::Compute compute_of(const BackendOptions& wanted, const CommonOptions& common) {
-  return {wanted.name, common.device, precision_from_name(wanted.dtype), common.threads};
+  return {wanted.name,
+          common.device,
+          precision_from_name(wanted.dtype),
+          common.threads,
+          {.backend = "--backend", .device = "--device", .precision = "--dtype"}};
 }
 
 }  // namespace

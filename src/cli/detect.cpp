@@ -220,6 +220,7 @@ int run(const DetectOptions& options) {
   std::optional<app::PictureFolder> pictures;
   if (!options.no_pictures) {
     pictures.emplace(app::PictureFolderOptions{options.out,
+                                               "--out",
                                                ".detections.png",
                                                options.images,
                                                {options.model, options.gt},

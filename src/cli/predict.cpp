@@ -146,6 +146,7 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
   std::optional<app::PictureFolder> pictures;
   if (!options.no_pictures) {
     pictures.emplace(app::PictureFolderOptions{options.out,
+                                               "--out",
                                                ".ponder.png",
                                                options.images,
                                                {options.model},

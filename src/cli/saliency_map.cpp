@@ -71,6 +71,7 @@ app::PictureFolder picture_folder(const MapOptions& options, const std::vector<I
   std::vector<fs::path> read = {options.model, options.center.file};
   for (const Job& job : jobs) read.push_back(job.item.fixations);
   return app::PictureFolder({options.out,
+                             "--out",
                              ".saliency.png",
                              options.images,
                              std::move(read),
