@@ -37,7 +37,7 @@ app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& c
 }
 
 CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
-  evaluation::Request& request = options.request;
+  EvaluationRequest& request = options.request;
   CLI::Option* data =
       command.add_option("--data", request.data, "Image folder, CIFAR-10 folder or synthetic")
           ->type_name("DATA");
@@ -64,7 +64,7 @@ std::vector<Size> parse_sizes(const std::vector<std::string>& texts) {
 
 EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& options,
                           const CommonOptions& common) {
-  evaluation::Request request = options.request;
+  EvaluationRequest request = options.request;
   catch_interrupts();
   request.interrupted = was_interrupted;
   return app::evaluate_model(model, std::move(request), compute_of(options.backend, common));
