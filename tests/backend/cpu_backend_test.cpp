@@ -95,8 +95,13 @@ TEST_F(CpuBackend, IsTheFirstOfTheEngines) {
   EXPECT_EQ(registry.choose({}).name(), "engine");
   EXPECT_EQ(registry.choose({.precision = Precision::kBFloat16, .detector = true}).name(),
             "engine");
-  test::error_of(
-      [&] { backend_->load_detector(detector_of(file_of(test::tiny_spec(Halting::kNone))), {}); });
+}
+
+TEST_F(CpuBackend, AClassifierIsNoDetector) {
+  const ModelFile file = file_of(test::tiny_spec(Halting::kNone));
+  EXPECT_EQ(test::error_of([&] { detector_of(file); }),
+            (directory_ / "m").string() +
+                ": classifies images and does not find objects in them: use 'sact predict'");
 }
 
 }  // namespace
