@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/log.h"
 #include "engine/backends.h"
 #include "support/errors.h"
 #include "support/random_model.h"
@@ -102,6 +103,18 @@ TEST_F(CpuBackend, AClassifierIsNoDetector) {
   EXPECT_EQ(test::error_of([&] { detector_of(file); }),
             (directory_ / "m").string() +
                 ": classifies images and does not find objects in them: use 'sact predict'");
+}
+
+TEST_F(CpuBackend, ASessionTellsItsThreadsInTheLog) {
+  const ModelFile file = file_of(test::tiny_spec(Halting::kNone));
+  const auto network = backend_->load(image_network_of(file), {});
+  const LogLevel before = log_level();
+  set_log_level(LogLevel::kVerbose);
+  testing::internal::CaptureStderr();
+  network->session(2);
+  const std::string log = testing::internal::GetCapturedStderr();
+  set_log_level(before);
+  EXPECT_NE(log.find("kernels in fp32 with 2 threads"), std::string::npos) << log;
 }
 
 }  // namespace
