@@ -52,7 +52,8 @@ SaliencyMapResult saliency_map(NetworkSession& session, const ModelSpec& spec, c
   picture.name = image.item.image.filename().string();
   picture.people = human_density(image.item, options);
   picture.settings = options.settings;
-  result.ponder = ponder_map(session, spec, picture.photo, options.side, result.path);
+  const int side = options.side > 0 ? options.side : saliency::usual_size(spec).height;
+  result.ponder = ponder_map(session, spec, picture.photo, side, result.path);
   add_maps(result.ponder.map, center, options.temperature, picture);
   return result;
 }

@@ -25,7 +25,7 @@ std::vector<SaliencyInput> saliency_inputs(const std::vector<Input>& inputs,
 /// How maps are made.
 struct SaliencyMapOptions {
   saliency::PostProcess settings;
-  int side = 0;  // the shorter one of what the network sees; the caller knows the usual one
+  int side = 0;  // the shorter one of what the network sees; 0: the usual one
   double temperature = 0.2;
   std::string variable;      // of fixation maps in MATLAB's format
   double density_sigma = 0;  // of where people looked, in pixels; 0: one degree

@@ -86,15 +86,13 @@ int run_map(const MapOptions& options) {
   const std::vector<app::SaliencyInput> images = app::saliency_inputs(inputs, options.fixations);
   const app::PictureFolder pictures = picture_folder(options, inputs, images);
   const std::unique_ptr<NetworkSession> session = app::open_session(model, compute);
-  app::SaliencyMapOptions maps = options.maps;
-  if (maps.side == 0) maps.side = saliency::usual_size(model.spec()).height;
   Outcome outcome;
   Progress progress("drawing", int64_t(images.size()), "images");
   for (size_t i = 0; i < images.size(); ++i) {
     const Input& input = images[i].input;
     const std::string failure = app::failure_of(input, [&] {
       const app::SaliencyMapResult result =
-          app::saliency_map(*session, model.spec(), center, images[i], maps);
+          app::saliency_map(*session, model.spec(), center, images[i], options.maps);
       record(result, pictures.write(i, app::draw_saliency_picture(result.picture)), outcome);
     });
     if (!failure.empty()) {

@@ -84,6 +84,7 @@ TEST_F(CpuBackend, LayersAreTimedByName) {
   ASSERT_GT(layers.size(), 4u);
   EXPECT_EQ(layers.front().name, "stem.conv");
   EXPECT_EQ(layers.back().name, "head.fc");
+  EXPECT_EQ(layers.back().product(), "32 to 6");
   for (const LayerTime& layer : layers) {
     EXPECT_GT(layer.operations(), 0) << layer.name;
     EXPECT_GT(layer.seconds, 0) << layer.name;
