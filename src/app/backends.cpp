@@ -13,7 +13,7 @@ namespace sact::app {
 namespace {
 
 /// LibTorch stands behind libsact_torch.so, which only what runs there opens.
-class TorchBackend : public Backend, private evaluation::DatasetEvaluator {
+class TorchBackend : public Backend, private DatasetEvaluator {
  public:
   TorchBackend() {
     capabilities_.types = {{"cpu", Precision::kFloat32},
@@ -28,11 +28,11 @@ class TorchBackend : public Backend, private evaluation::DatasetEvaluator {
                                             const LoadOptions& options) const override {
     return torch_plugin().load(source, options);
   }
-  const evaluation::DatasetEvaluator* evaluator() const override { return this; }
+  const DatasetEvaluator* evaluator() const override { return this; }
 
  private:
   std::vector<EvalOutcome> evaluate(const ModelFile& file,
-                                    const evaluation::Request& request) const override {
+                                    const EvaluationRequest& request) const override {
     return torch_plugin().evaluate(file, request);
   }
 

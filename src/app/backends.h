@@ -18,10 +18,11 @@ struct Compute {
   std::string backend = {};  // empty: the first that does the rest
   std::string device = "cpu";
   Precision precision = Precision::kFloat32;
-  int threads = 0;  // 0: all that this process may use
+  int threads = 0;          // 0: all that this process may use
+  RequestTerms terms = {};  // for messages about the first three
 
   BackendRequest request() const {
-    return {.name = backend, .device = device, .precision = precision};
+    return {.name = backend, .device = device, .precision = precision, .terms = terms};
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "app/inputs.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -56,7 +57,7 @@ void check_peer(const measure::Peer& peer, const std::string& command,
                   said_number(peer, command, "width", group.size.width)};
   const int batch = said_number(peer, command, "batch", group.batch);
   if (size == group.size && batch == group.batch) return;
-  fail("'{}' runs {} of {}, but here it is {} of {}: give --size and --batch as the peer has them",
+  fail("'{}' runs {} of {}, but here it is {} of {}: give size and batch as the peer has them",
        printable(command), pluralize(batch, "image"), text_of(size),
        pluralize(group.batch, "image"), text_of(group.size));
 }
@@ -127,6 +128,7 @@ class Benchmark {
     result_.device = options.compute.device;
     result_.threads = thread_count(options.compute.threads);
     if (options.torch) expect_classifier(model);
+    warn_of_types();
   }
 
   BenchmarkResult run() {
@@ -146,6 +148,16 @@ class Benchmark {
   }
 
  private:
+  /// Others run in 32 bits alone.
+  void warn_of_types() const {
+    if (!options_.torch && options_.peers.empty()) return;
+    for (const Precision precision : options_.precisions) {
+      if (precision == Precision::kFloat32) continue;
+      log_warning("LibTorch and peers run in fp32: they are not measured beside {}",
+                  precision_name(precision));
+    }
+  }
+
   /// The back end that is measured.
   const Backend& backend(Precision precision) const {
     BackendRequest request = options_.compute.request();
@@ -290,129 +302,10 @@ class Benchmark {
   BenchmarkResult result_;
 };
 
-io::Json layer_json(const LayerTime& layer, const BenchmarkGroup& group) {
-  return {{"name", layer.name},
-          {"dtype", precision_name(group.precision)},
-          {"batch", group.batch},
-          {"height", group.size.height},
-          {"width", group.size.width},
-          {"rows", layer.rows},
-          {"taps", layer.taps},
-          {"depth", layer.depth},
-          {"columns", layer.columns},
-          {"tap_order", layer.tap_order},
-          {"threads", {{"rows", layer.row_parts}, {"columns", layer.column_parts}}},
-          {"ms", 1e3 * layer.seconds},
-          {"gflops_per_second", 1e-9 * layer.operations() / layer.seconds}};
-}
-
 }  // namespace
 
 BenchmarkResult benchmark(const ModelFile& model, const BenchmarkOptions& options) {
   return Benchmark(model, options).run();
-}
-
-io::Json benchmark_json(const std::string& model, const BenchmarkResult& result) {
-  io::Json list = io::Json::array();
-  for (const BenchmarkRow& row : result.rows) {
-    io::Json json = {{"model", model},
-                     {"what", row.what},
-                     {"device", result.device},
-                     {"isa", result.kernels},
-                     {"dtype", precision_name(row.group.precision)},
-                     {"batch", row.group.batch},
-                     {"height", row.group.size.height},
-                     {"width", row.group.size.width},
-                     {"threads", result.threads},
-                     {"density", row.density},
-                     {"runs", row.times.ms.size()},
-                     {"ms",
-                      {{"median", row.times.median()},
-                       {"p10", row.times.quantile(0.1)},
-                       {"p90", row.times.quantile(0.9)}}},
-                     {"gflop", row.flops * 1e-9},
-                     {"gflops_per_second", row.rate() * 1e-9},
-                     {"dense_ms", row.dense_ms},
-                     {"theoretical_speedup", row.theoretical()},
-                     {"speedup", row.speedup},
-                     {"realised", row.speedup / row.theoretical()}};
-    if (row.peak > 0) {
-      json["peak_gflops_per_second"] = row.peak * 1e-9;
-      json["of_peak"] = row.rate() / row.peak;
-    }
-    list.push_back(std::move(json));
-  }
-  io::Json json = {{"rows", std::move(list)}};
-  for (const TimedLayers& timed : result.layers) {
-    for (const LayerTime& layer : timed.layers) {
-      json["per_layer"].push_back(layer_json(layer, timed.group));
-    }
-  }
-  return json;
-}
-
-report::Table benchmark_table(const std::vector<BenchmarkRow>& rows) {
-  report::Table table;
-  table.header = {"what",        "dtype",    "batch",     "size",    "density",
-                  "ms",          "10-90 %",  "GFLOP",     "GFLOP/s", "of peak %",
-                  "theoretical", "speed-up", "realised %"};
-  for (const BenchmarkRow& row : rows) {
-    const BenchmarkGroup& group = row.group;
-    table.rows.push_back(
-        {row.what, precision_name(group.precision), std::to_string(group.batch),
-         fmt::format("{}×{}", group.size.height, group.size.width),
-         fmt::format("{:.2f}", row.density), fmt::format("{:.2f}", row.times.median()),
-         fmt::format("{:.2f}-{:.2f}", row.times.quantile(0.1), row.times.quantile(0.9)),
-         fmt::format("{:.3f}", row.flops * 1e-9), fmt::format("{:.1f}", row.rate() * 1e-9),
-         row.peak > 0 ? fmt::format("{:.1f}", 100 * row.rate() / row.peak) : "",
-         fmt::format("{:.3f}", row.theoretical()), fmt::format("{:.3f}", row.speedup),
-         fmt::format("{:.1f}", 100 * row.speedup / row.theoretical())});
-  }
-  return table;
-}
-
-report::Table benchmark_numbers(const std::vector<BenchmarkRow>& rows) {
-  report::Table table;
-  table.header = {"what",
-                  "dtype",
-                  "batch",
-                  "height",
-                  "width",
-                  "density",
-                  "ms",
-                  "ms_p10",
-                  "ms_p90",
-                  "gflop",
-                  "gflops_per_second",
-                  "of_peak",
-                  "theoretical_speedup",
-                  "speedup",
-                  "realised"};
-  for (const BenchmarkRow& row : rows) {
-    const BenchmarkGroup& group = row.group;
-    std::vector<std::string> cells = {row.what, precision_name(group.precision)};
-    for (double value :
-         {double(group.batch), double(group.size.height), double(group.size.width), row.density,
-          row.times.median(), row.times.quantile(0.1), row.times.quantile(0.9), row.flops * 1e-9,
-          row.rate() * 1e-9, row.peak > 0 ? row.rate() / row.peak : 0.0, row.theoretical(),
-          row.speedup, row.speedup / row.theoretical()}) {
-      cells.push_back(fmt::format("{}", value));
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
-report::Table layer_table(const TimedLayers& timed) {
-  report::Table table;
-  table.header = {"layer", "rows", "product", "taps", "threads", "ms", "GFLOP/s"};
-  for (const LayerTime& layer : timed.layers) {
-    table.rows.push_back({layer.name, std::to_string(layer.rows), layer.product(), layer.tap_order,
-                          fmt::format("{} x {}", layer.row_parts, layer.column_parts),
-                          fmt::format("{:.3f}", 1e3 * layer.seconds),
-                          fmt::format("{:.0f}", 1e-9 * layer.operations() / layer.seconds)});
-  }
-  return table;
 }
 
 }  // namespace sact::app

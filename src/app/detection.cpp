@@ -10,6 +10,15 @@
 
 namespace sact::app {
 
+DetectedFile detect_objects(detect::ObjectDetector& detector, const io::RgbImage& photo,
+                            const std::string& path, const DetectOptions& options) {
+  DetectedFile file;
+  file.path = path;
+  file.size = {photo.height, photo.width};
+  file.result = detector.detect(photo, float(options.score), options.most);
+  return file;
+}
+
 double dense_share(const detect::DetectedImage& result) {
   return double(result.extractor.flops) / double(result.dense_flops);
 }

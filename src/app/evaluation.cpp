@@ -5,7 +5,7 @@
 
 namespace sact::app {
 
-EvalResult evaluate_model(const ModelFile& model, evaluation::Request request,
+EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request,
                           const Compute& compute) {
   BackendRequest wanted = compute.request();
   wanted.evaluation = true;
@@ -17,8 +17,8 @@ EvalResult evaluate_model(const ModelFile& model, evaluation::Request request,
   }
   request.device = compute.device;
   request.threads = compute.threads;
-  request.bf16 = compute.precision == Precision::kBFloat16;
-  if (const evaluation::DatasetEvaluator* own = backend.evaluator()) {
+  request.precision = compute.precision;
+  if (const DatasetEvaluator* own = backend.evaluator()) {
     return {model.name(), model.spec(), own->evaluate(model, request)};
   }
   const int threads = thread_count(compute.threads);

@@ -10,7 +10,7 @@ namespace sact::app {
 /// Evaluates at the sizes of the request, or at the model's own when it has none. Device, threads
 /// and type of the request are those of `compute`. Of several processes only the first gets
 /// outcomes.
-EvalResult evaluate_model(const ModelFile& model, evaluation::Request request,
+EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request,
                           const Compute& compute);
 
 }  // namespace sact::app

@@ -91,7 +91,7 @@ PredictionsFile::PredictionsFile(const std::string& path) : file_(path) {
   file_.write(report::csv_row({"path", "height", "width", "label", "class", "score", "flops"}));
 }
 
-void PredictionsFile::add(const evaluation::EvaluatedImage& image) {
+void PredictionsFile::add(const EvaluatedImage& image) {
   constexpr size_t kBufferBytes = 1 << 16;
   const ScoredClass best = top_classes(image.result.logits, 1).front();
   rows_ += report::csv_row({image.name, fmt::format("{}", image.size.height),

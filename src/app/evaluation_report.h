@@ -23,7 +23,7 @@ std::string accuracy_plots(const std::vector<EvalOutcome>& outcomes);
 class PredictionsFile {
  public:
   explicit PredictionsFile(const std::string& path);
-  void add(const evaluation::EvaluatedImage& image);
+  void add(const EvaluatedImage& image);
   void commit();
 
  private:

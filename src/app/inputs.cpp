@@ -307,7 +307,7 @@ void check_folders(const std::vector<std::string>& arguments, const fs::path& ou
   for (const std::string& argument : arguments) {
     std::error_code ignored;
     if (fs::is_directory(argument, ignored) && fs::equivalent(argument, out, ignored)) {
-      fail("{}: the pictures would lie among the images; choose another --out", argument);
+      fail("{}: the pictures would lie among the images; choose another folder for them", argument);
     }
   }
 }

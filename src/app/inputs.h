@@ -22,7 +22,7 @@ struct Input {
   std::filesystem::path folder = {};                         // where `relative` starts
   std::shared_ptr<const std::vector<std::byte>> bytes = {};  // of standard input
   int64_t number = 0;                                        // in the whole list, from 1
-  std::string picture = {};  // its picture's path below --out, without what tells its kind
+  std::string picture = {};  // its picture's path below their folder, without what tells its kind
 };
 
 /// The files that are not taken, by kind: ".txt", "hidden", "of an earlier run", "given twice".

@@ -21,7 +21,7 @@ void make_folders(const fs::path& folder, const fs::path& relative) {
     below /= part;
     std::error_code ignored;
     if (fs::is_symlink(below, ignored)) {
-      fail("{}: is a link, which pictures are not written through; name another --out",
+      fail("{}: is a link, which pictures are not written through; choose another folder",
            below.string());
     }
   }
@@ -38,8 +38,9 @@ PictureFolder::PictureFolder(const PictureFolderOptions& options, const std::vec
   std::vector<fs::path> read = files_of(inputs);
   read.insert(read.end(), options.read.begin(), options.read.end());
   std::vector<Output> written = options.outputs;
-  for (const std::string& name : names_) written.push_back({"--out", folder_ / name});
-  for (const std::string& name : options.others) written.push_back({"--out", folder_ / name});
+  for (const std::string& name : names_) written.push_back({options.option, folder_ / name});
+  for (const std::string& name : options.others)
+    written.push_back({options.option, folder_ / name});
   protect_inputs(read, written);
   make_directories(folder_);
   check_writable(folder_ / "picture.png");
@@ -58,7 +59,7 @@ void PictureFolder::warn_of_earlier(const std::string& suffix) const {
   }
   if (earlier > 0) {
     log_warning(
-        "{}: {} of an earlier run {} beside those of this one; name another --out to keep "
+        "{}: {} of an earlier run {} beside those of this one; choose another folder to keep "
         "them apart",
         folder_.string(), pluralize(earlier, "picture"), earlier == 1 ? "stays" : "stay");
   }

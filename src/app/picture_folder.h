@@ -13,6 +13,7 @@ namespace sact::app {
 
 struct PictureFolderOptions {
   std::filesystem::path folder;
+  std::string option;                       // that named the folder, for messages: "--out"
   std::string suffix;                       // of pictures: ".ponder.png"
   std::vector<std::string> arguments;       // the images as the user gave them
   std::vector<std::filesystem::path> read;  // further files that the command reads

@@ -7,15 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "backend/dataset_evaluator.h"
 #include "backend/session.h"
 #include "model/model_file.h"
 #include "sact/types.h"
 
 namespace sact {
-
-namespace evaluation {
-class DatasetEvaluator;
-}
 
 /// The spec of a network and where its weights come from, which must outlive the loading.
 struct NetworkSource {
@@ -89,7 +86,7 @@ class Backend {
 
   /// A loop over data sets of its own, where it has one: images that are prepared on its device,
   /// several processes. Null: evaluation::evaluate() runs its sessions.
-  virtual const evaluation::DatasetEvaluator* evaluator() const { return nullptr; }
+  virtual const DatasetEvaluator* evaluator() const { return nullptr; }
 };
 
 }  // namespace sact

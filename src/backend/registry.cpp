@@ -26,22 +26,13 @@ bool runs_on(const Backend& backend, const std::string& device) {
                      [&](const SupportedType& type) { return type.device == device; });
 }
 
-bool supports_type(const Backend& backend, const BackendRequest& request) {
+/// The requested type on the requested device; null: the back end has it not.
+const SupportedType* type_of(const Backend& backend, const BackendRequest& request) {
   const auto& types = backend.capabilities().types;
-  return std::any_of(types.begin(), types.end(), [&](const SupportedType& type) {
-    return type.device == request.device && type.precision == request.precision &&
-           (request.evaluation || !type.evaluation_only);
+  const auto found = std::find_if(types.begin(), types.end(), [&](const SupportedType& type) {
+    return type.device == request.device && type.precision == request.precision;
   });
-}
-
-/// Where a back end has the requested type at all: "on cuda", "on cuda for evaluations".
-std::string places_of_type(const Backend& backend, Precision precision) {
-  std::vector<std::string> places;
-  for (const SupportedType& type : backend.capabilities().types) {
-    if (type.precision != precision) continue;
-    places.push_back("on " + type.device + (type.evaluation_only ? " for evaluations" : ""));
-  }
-  return places.empty() ? "nowhere" : fmt::format("only {}", fmt::join(places, " and "));
+  return found == types.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -70,13 +61,18 @@ std::vector<std::string> precision_names() {
 
 std::string BackendRegistry::refusal(const Backend& backend, const BackendRequest& request) const {
   const Capabilities& capabilities = backend.capabilities();
+  const std::string precision = precision_name(request.precision);
   if (!runs_on(backend, request.device)) {
-    return fmt::format("--device {}: the back end '{}' does not run there", request.device,
-                       backend.name());
+    return fmt::format("{} {}: the back end '{}' does not run there", request.terms.device,
+                       request.device, backend.name());
   }
-  if (!supports_type(backend, request)) {
-    return fmt::format("--dtype {}: the back end '{}' has it {}", precision_name(request.precision),
-                       backend.name(), places_of_type(backend, request.precision));
+  const SupportedType* type = type_of(backend, request);
+  if (!type) {
+    return fmt::format("{} {}: the back end '{}' does not have it on {}", request.terms.precision,
+                       precision, backend.name(), request.device);
+  }
+  if (type->evaluation_only && !request.evaluation) {
+    return fmt::format("{} on {} is for evaluations only", precision, request.device);
   }
   if (request.several_processes && !capabilities.shares_processes) {
     return fmt::format("the back end '{}' does not share work with other processes",
@@ -89,24 +85,27 @@ std::string BackendRegistry::refusal(const Backend& backend, const BackendReques
 }
 
 std::string BackendRegistry::advice(const Backend& refused, const BackendRequest& request) const {
-  std::vector<std::string> ways;
+  const RequestTerms& terms = request.terms;
   // Whoever was named is asked alone, otherwise all are.
   const auto works = [&](const BackendRequest& changed) {
     if (!request.name.empty()) return refusal(refused, changed).empty();
     return std::any_of(backends_.begin(), backends_.end(),
                        [&](const auto& backend) { return refusal(*backend, changed).empty(); });
   };
+  std::vector<std::string> usable;
   for (const auto& other : backends_) {
-    if (refusal(*other, request).empty()) ways.push_back("use --backend " + other->name());
+    if (refusal(*other, request).empty()) usable.push_back(terms.backend + " " + other->name());
   }
   BackendRequest changed = request;
   changed.device = "cpu";
-  if (request.device != "cpu" && works(changed)) ways.emplace_back("leave out --device");
+  if (request.device != "cpu" && works(changed)) usable.push_back(terms.device + " cpu");
   changed = request;
   changed.precision = Precision::kFloat32;
   if (request.precision != Precision::kFloat32 && works(changed)) {
-    ways.emplace_back("leave out --dtype");
+    usable.push_back(terms.precision + " " + precision_name(changed.precision));
   }
+  std::vector<std::string> ways;
+  if (!usable.empty()) ways.push_back(fmt::format("use {}", fmt::join(usable, ", or ")));
   changed = request;
   changed.several_processes = false;
   if (request.several_processes && works(changed)) {

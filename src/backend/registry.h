@@ -16,6 +16,11 @@ Precision precision_from_name(const std::string& name);
 /// All names.
 std::vector<std::string> precision_names();
 
+/// What messages call the parts of a request: whoever has options for them puts their names here.
+struct RequestTerms {
+  std::string backend = "back end", device = "device", precision = "type";
+};
+
 /// What a back end is wanted for.
 struct BackendRequest {
   std::string name = {};  // empty: the first that supports the rest
@@ -24,6 +29,7 @@ struct BackendRequest {
   bool evaluation = false;         // of a data set
   bool several_processes = false;  // which share it
   bool detector = false;
+  RequestTerms terms = {};
 };
 
 class BackendRegistry {
@@ -41,7 +47,7 @@ class BackendRegistry {
  private:
   /// Why a back end does not do; empty: it does.
   std::string refusal(const Backend& backend, const BackendRequest& request) const;
-  /// What would do instead: "; use --backend torch, or leave out --dtype".
+  /// What would do instead: "; use back end torch, or type fp32".
   std::string advice(const Backend& refused, const BackendRequest& request) const;
 
   std::vector<std::unique_ptr<const Backend>> backends_;

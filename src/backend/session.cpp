@@ -6,8 +6,9 @@
 
 namespace sact {
 
-std::string LayerTime::product() const {
-  return fmt::format("{} x {} to {}", taps, depth, columns);
+std::string product_text(int taps, int depth, int columns) {
+  return taps == 1 ? fmt::format("{} to {}", depth, columns)
+                   : fmt::format("{} x {} to {}", taps, depth, columns);
 }
 
 void NetworkSession::prescribe_units(std::vector<std::vector<int32_t>> units) {

@@ -13,6 +13,9 @@
 
 namespace sact {
 
+/// "9 x 64 to 64": taps, depth of each, columns; of one tap "64 to 64".
+std::string product_text(int taps, int depth, int columns);
+
 /// What one layer took in a run, for measuring.
 struct LayerTime {
   std::string name;
@@ -23,8 +26,7 @@ struct LayerTime {
   double seconds = 0;                    // of one of those who shared it
 
   double operations() const { return 2.0 * double(rows) * taps * depth * columns; }
-  /// "9 x 64 to 64": taps, depth of each, columns.
-  std::string product() const;
+  std::string product() const { return product_text(taps, depth, columns); }
 };
 
 class NetworkSession {

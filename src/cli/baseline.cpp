@@ -37,7 +37,7 @@ EvalResult result_of(const BaselineOptions& options, const ModelFile& adaptive,
 }
 
 int run(const BaselineOptions& options) {
-  const evaluation::Request& request = options.evaluation.request;
+  const EvaluationRequest& request = options.evaluation.request;
   app::protect_inputs(
       {options.adaptive, options.plain, options.result, request.data, request.class_names},
       {{"--out", options.out}});

@@ -6,7 +6,11 @@ namespace sact::cli {
 namespace {
 
 app::Compute compute_of(const BackendOptions& wanted, const CommonOptions& common) {
-  return {wanted.name, common.device, precision_from_name(wanted.dtype), common.threads};
+  return {wanted.name,
+          common.device,
+          precision_from_name(wanted.dtype),
+          common.threads,
+          {.backend = "--backend", .device = "--device", .precision = "--dtype"}};
 }
 
 }  // namespace
@@ -33,7 +37,7 @@ app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& c
 }
 
 CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
-  evaluation::Request& request = options.request;
+  EvaluationRequest& request = options.request;
   CLI::Option* data =
       command.add_option("--data", request.data, "Image folder, CIFAR-10 folder or synthetic")
           ->type_name("DATA");
@@ -60,7 +64,7 @@ std::vector<Size> parse_sizes(const std::vector<std::string>& texts) {
 
 EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& options,
                           const CommonOptions& common) {
-  evaluation::Request request = options.request;
+  EvaluationRequest request = options.request;
   catch_interrupts();
   request.interrupted = was_interrupted;
   return app::evaluate_model(model, std::move(request), compute_of(options.backend, common));

@@ -25,7 +25,7 @@ void add_dtype_option(CLI::App& command, std::string& dtype);
 app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common);
 
 struct EvaluationOptions {
-  evaluation::Request request;
+  EvaluationRequest request;
   BackendOptions backend;
 };
 

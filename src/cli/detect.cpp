@@ -5,9 +5,9 @@
 
 #include "app/backends.h"
 #include "app/coco_report.h"
+#include "app/detection_job.h"
 #include "app/image_loop.h"
 #include "app/outputs.h"
-#include "app/picture_folder.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stopwatch.h"
@@ -17,7 +17,6 @@
 #include "cli/image_report.h"
 #include "cli/interrupt.h"
 #include "cli/result_tables.h"
-#include "detect/detection_set.h"
 
 namespace sact::cli {
 namespace {
@@ -29,30 +28,11 @@ struct DetectOptions {
   CommonOptions common;
   std::string model, out = "detections", dtype = "fp32", results, gt, data;
   std::vector<std::string> images;
-  double score = 0.05, draw = 0.3;
-  int most = 100;
+  app::DetectOptions detection;
+  double draw = 0.3;
   bool no_pictures = false, eval = false, jsonl = false;
   io::ReadOptions reading;
   app::Shard shard;
-};
-
-/// What is summed up over the images.
-struct Totals {
-  detect::CocoResults results{"the detections", {}};
-  int64_t objects = 0;
-  double flops = 0, dense_flops = 0;
-  std::vector<std::pair<std::string, double>> ms;  // of the stages, of all images
-  bool interrupted = false;
-  app::Skipped skipped;
-};
-
-/// What goes with every image.
-struct Job {
-  const DetectOptions& options;
-  const ModelSpec& spec;
-  const detect::CocoIds& ids;
-  const detect::CocoInstances& truth;  // of --gt, or empty
-  const app::PictureFolder* pictures;  // or nullptr
 };
 
 void check_usage(const DetectOptions& options) {
@@ -67,96 +47,38 @@ void check_usage(const DetectOptions& options) {
   }
 }
 
-void add_results(const detect::CocoIds& ids, const DetectedFile& file,
-                 detect::CocoResults& results) {
-  for (const detect::Detection& detection : file.result.detections) {
-    const std::optional<int64_t> category = ids.category(detection.label);
-    if (!category) continue;
-    results.entries.push_back(
-        {file.image_id, *category, detect::coco_box(detection.box), detection.score});
-  }
-}
-
-void record(const Job& job, const DetectedFile& file, ImageReport& report, Totals& totals) {
-  report.add([&] { return app::detection_json(job.spec, job.ids, file); },
-             [&] { return detection_cells(job.spec, file); });
-  add_results(job.ids, file, totals.results);
-  totals.objects += int64_t(file.result.detections.size());
-  totals.flops += double(file.result.extractor.flops);
-  totals.dense_flops += double(file.result.dense_flops);
-  const auto times = app::stage_times(file);
-  totals.ms.resize(times.size());
-  for (size_t i = 0; i < times.size(); ++i) {
-    totals.ms[i] = {times[i].first, totals.ms[i].second + times[i].second};
-  }
-}
-
-/// Boxes of a picture of another size could not be compared with the annotated ones.
-void check_size(const detect::CocoImage& annotated, const DetectedFile& file) {
-  if (annotated.size.positions() == 0 || annotated.size == file.size) return;
-  detect::fail_of_size(file.path, file.size, annotated.size);
-}
-
-/// Everything about one image, on one thread: reading, networks, picture.
-DetectedFile detect_image(const Job& job, detect::ObjectDetector& detector, const Input& input,
-                          size_t index) {
-  DetectedFile file;
-  file.image_id = job.ids.image(input.path, input.number);
-  file.path = input.path.string();
-  Stopwatch watch;
-  const io::RgbImage photo = read_input(input, job.options.reading);
-  file.size = {photo.height, photo.width};
-  file.load_ms = watch.lap();
-  if (job.options.eval) check_size(job.truth.images[index], file);
-  file.result = detector.detect(photo, float(job.options.score), job.options.most);
-  watch.lap();
-  if (job.pictures) {
-    file.picture =
-        job.pictures->write(index, app::detection_picture(job.spec, file, photo, job.options.draw));
-    file.picture_ms = watch.lap();
-  }
-  return file;
-}
-
 std::vector<Input> chosen_inputs(const DetectOptions& options, const detect::CocoInstances& truth,
                                  app::Skipped& skipped) {
   if (!options.eval) {
     return app::inputs_of(options.images, options.no_pictures ? std::string() : options.out,
                           options.shard, skipped);
   }
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(options.data, ignored)) {
-    fail("{}: there is no such folder", printable(options.data));
-  }
-  std::vector<Input> inputs;
-  for (const detect::CocoImage& image : truth.images) {
-    if (image.file_name.empty()) fail("{}: image {} has no file_name", truth.name, image.id);
-    inputs.push_back(
-        {std::filesystem::path(options.data) / image.file_name, {}, image.file_name, options.data});
-  }
-  app::number_inputs(inputs);
-  return inputs;
+  return app::annotated_inputs(truth, options.data);
 }
 
-void detect_all(const Job& job, const std::vector<Input>& inputs,
+/// False when it was interrupted.
+bool detect_all(const app::DetectionJob& job, const std::vector<Input>& inputs,
                 const std::vector<std::unique_ptr<detect::ObjectDetector>>& detectors,
-                ImageReport& report, Totals& totals) {
+                ImageReport& report, app::DetectionTotals& totals) {
   catch_interrupts();
-  totals.interrupted = !app::run_images(
+  return app::run_images(
       {"detecting", int(detectors.size()), was_interrupted}, inputs,
-      [&](int worker, size_t i) {
-        return detect_image(job, *detectors[size_t(worker)], inputs[i], i);
-      },
+      [&](int worker, size_t i) { return job.run(*detectors[size_t(worker)], inputs[i], i); },
       [&](size_t i, app::ImageOutcome<DetectedFile> image) {
         if (!image.failure.empty()) {
           return report.add_failure(inputs[i].path.string(), image.failure);
         }
-        record(job, image.result, report, totals);
+        const DetectedFile& file = image.result;
+        report.add([&] { return app::detection_json(job.spec, job.ids, file); },
+                   [&] { return detection_cells(job.spec, file); });
+        totals.add(job.ids, file);
       });
 }
 
 std::vector<std::string> summary_lines(const DetectOptions& options, const ImageReport& report,
-                                       const Totals& totals, double seconds) {
+                                       const app::DetectionTotals& totals,
+                                       const app::Skipped& skipped, bool interrupted,
+                                       double seconds) {
   std::vector<std::string> lines;
   if (report.done() > 0 && !options.no_pictures) {
     lines.push_back(fmt::format("pictures are in {}", options.out));
@@ -165,8 +87,8 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
     lines.push_back(fmt::format("wrote {}: {}", options.results,
                                 pluralize(int64_t(totals.results.entries.size()), "detection")));
   }
-  if (totals.skipped.count() > 0) lines.push_back(totals.skipped.text());
-  std::string text = job_summary(report, seconds, totals.interrupted);
+  if (skipped.count() > 0) lines.push_back(skipped.text());
+  std::string text = job_summary(report, seconds, interrupted);
   if (report.done() > 0) {
     text +=
         fmt::format(", {}, with {:.1f} % of the dense extractor's work",
@@ -180,16 +102,6 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
   }
   lines.push_back(text);
   return lines;
-}
-
-/// What the text's last lines say: means over the images that were run.
-void add_means(const Totals& totals, int64_t images, io::Json& json) {
-  json["detections"] = totals.objects;
-  if (images == 0) return;
-  const double count = double(images);
-  json["flops"] = totals.flops / count;
-  json["dense_flops"] = totals.dense_flops / count;
-  for (const auto& [stage, ms] : totals.ms) json["ms"][stage] = ms / count;
 }
 
 void warn_of_unknown(const detect::CocoIds& ids, const std::string& annotations) {
@@ -210,8 +122,8 @@ int run(const DetectOptions& options) {
       options.gt.empty() ? detect::CocoInstances{} : detect::read_coco_instances(options.gt);
   const detect::CocoIds ids =
       options.gt.empty() ? detect::CocoIds(model.spec()) : detect::CocoIds(model.spec(), truth);
-  Totals totals;
-  const std::vector<Input> inputs = chosen_inputs(options, truth, totals.skipped);
+  app::Skipped skipped;
+  const std::vector<Input> inputs = chosen_inputs(options, truth, skipped);
   warn_of_unknown(ids, options.gt);
   std::vector<std::filesystem::path> read = app::files_of(inputs);
   read.insert(read.end(), {options.model, options.gt});
@@ -220,6 +132,7 @@ int run(const DetectOptions& options) {
   std::optional<app::PictureFolder> pictures;
   if (!options.no_pictures) {
     pictures.emplace(app::PictureFolderOptions{options.out,
+                                               "--out",
                                                ".detections.png",
                                                options.images,
                                                {options.model, options.gt},
@@ -232,11 +145,18 @@ int run(const DetectOptions& options) {
       model, chosen_compute({{}, options.dtype}, options.common), inputs.size());
   ImageReport report({options.common.json, options.jsonl},
                      detection_table(model.spec(), app::paths_of(inputs)));
-  detect_all({options, model.spec(), ids, truth, pictures ? &*pictures : nullptr}, inputs,
-             detectors, report, totals);
+  const app::DetectionJob job{.spec = model.spec(),
+                              .ids = ids,
+                              .options = options.detection,
+                              .drawn_score = options.draw,
+                              .reading = options.reading,
+                              .pictures = pictures ? &*pictures : nullptr,
+                              .annotated = options.eval ? &truth : nullptr};
+  app::DetectionTotals totals;
+  const bool interrupted = !detect_all(job, inputs, detectors, report, totals);
   if (!options.results.empty()) detect::write_coco_results(options.results, totals.results);
   std::optional<detect::CocoEvaluation> evaluation;
-  if (options.eval && !totals.interrupted) {
+  if (options.eval && !interrupted) {
     if (report.failed() > 0) {
       log_warning("objects of the {} that failed count as missed",
                   pluralize(report.failed(), "image"));
@@ -245,17 +165,18 @@ int run(const DetectOptions& options) {
   }
   const double seconds = watch.lap() / 1000;
   io::Json json = {{"model", options.model},
-                   {"interrupted", totals.interrupted},
-                   {"skipped", totals.skipped.json()},
+                   {"interrupted", interrupted},
+                   {"skipped", skipped.json()},
                    {"seconds", seconds}};
-  add_means(totals, report.done(), json);
-  std::vector<std::string> lines = summary_lines(options, report, totals, seconds);
+  json.update(totals.json());
+  std::vector<std::string> lines =
+      summary_lines(options, report, totals, skipped, interrupted, seconds);
   if (evaluation) {
     json.update(to_json(*evaluation));
     lines.insert(lines.begin(), app::evaluation_text(*evaluation));
   }
   report.finish(std::move(json), lines);
-  return job_status(report, totals.interrupted);
+  return job_status(report, interrupted);
 }
 
 }  // namespace
@@ -275,10 +196,12 @@ void declare_detect(CLI::App& app, Action& action) {
       ->type_name("DIR")
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
-  command->add_option("--score", options->score, "Objects of at least this score are reported")
+  command
+      ->add_option("--score", options->detection.score,
+                   "Objects of at least this score are reported")
       ->check(number_between(0, 1))
       ->capture_default_str();
-  command->add_option("--max", options->most, "The most objects of an image")
+  command->add_option("--max", options->detection.most, "The most objects of an image")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->add_option("--draw", options->draw, "Objects of at least this score are in the picture")

@@ -20,7 +20,7 @@ struct EvalOptions {
 
 /// Output that cannot be written must not cost the work first.
 void check_outputs(const EvalOptions& options) {
-  const evaluation::Request& request = options.evaluation.request;
+  const EvaluationRequest& request = options.evaluation.request;
   app::protect_inputs(
       {options.model, request.data, request.class_names},
       {{"--csv", options.csv}, {"--plot", options.plot}, {"--predictions", options.predictions}});
@@ -36,12 +36,12 @@ int run(EvalOptions& options) {
   check_outputs(options);
   const ModelFile model(options.model);
   expect_classifier(model);
-  evaluation::Request& request = options.evaluation.request;
+  EvaluationRequest& request = options.evaluation.request;
   request.sizes = parse_sizes(options.sizes);
   std::optional<app::PredictionsFile> predictions;
   if (!options.predictions.empty()) {
     predictions.emplace(options.predictions);
-    request.on_image = [&](const evaluation::EvaluatedImage& image) { predictions->add(image); };
+    request.on_image = [&](const EvaluatedImage& image) { predictions->add(image); };
   }
   const EvalResult result = evaluate_model(model, options.evaluation, options.common);
   if (predictions) predictions->commit();

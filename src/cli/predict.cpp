@@ -5,6 +5,7 @@
 #include "app/image_loop.h"
 #include "app/outputs.h"
 #include "app/picture_folder.h"
+#include "app/tensor_input.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -146,6 +147,7 @@ ImageReport predict_images(const PredictOptions& options, const ModelFile& model
   std::optional<app::PictureFolder> pictures;
   if (!options.no_pictures) {
     pictures.emplace(app::PictureFolderOptions{options.out,
+                                               "--out",
                                                ".ponder.png",
                                                options.images,
                                                {options.model},
@@ -189,31 +191,14 @@ ImageReport predict_tensor(const PredictOptions& options, const ModelFile& model
   const ModelSpec& spec = model.spec();
   const std::unique_ptr<NetworkSession> session = app::open_session(model, compute);
   Stopwatch watch;
-  const io::SafetensorsFile file(options.tensor);
-  const io::TensorView* view = file.find("image");
-  if (!view) fail("{}: has no tensor named 'image'", options.tensor);
-  if (view->shape.size() != 4 || view->shape[1] != 3 || view->shape[0] < 1) {
-    fail("{}: tensor 'image' must have the shape [N, 3, H, W], found {}", options.tensor,
-         io::shape_text(view->shape));
-  }
-  if (view->shape[2] > kMaxImageSide || view->shape[3] > kMaxImageSide) {
-    fail("{}: tensor 'image' of shape {} is too large", options.tensor,
-         io::shape_text(view->shape));
-  }
-  const Size size{int(view->shape[2]), int(view->shape[3])};
-  validate_image_size(size, options.tensor + ": ");
-  const std::vector<float> planes = io::float_values(*view, options.tensor + ": image");
-  if (!all_finite(planes)) {
-    fail("{}: tensor 'image' has values that are not finite", options.tensor);
-  }
-  const int64_t count = view->shape[0];
-  const double load = watch.lap() / double(count);
+  const app::TensorInput input = app::read_tensor_input(options.tensor);
+  const double load = watch.lap() / double(input.count);
 
   const auto name_of = [&](int64_t i) { return fmt::format("{}#{}", options.tensor, i); };
   ImageReport report({options.common.json, options.jsonl},
-                     prediction_table(spec, {name_of(count - 1)}));
+                     prediction_table(spec, {name_of(input.count - 1)}));
   catch_interrupts();
-  const InputView images = planes_view(planes, int(count), size);
+  const InputView images = input.view();
   for (int first = 0; first < images.count; first += options.batch) {
     if (was_interrupted()) {
       totals.interrupted = true;

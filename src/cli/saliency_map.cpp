@@ -3,6 +3,7 @@
 
 #include "app/image_loop.h"
 #include "app/picture_folder.h"
+#include "app/saliency_map.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -11,7 +12,6 @@
 #include "cli/compute_options.h"
 #include "cli/image_options.h"
 #include "cli/saliency_options.h"
-#include "saliency/dataset.h"
 #include "saliency/evaluate.h"
 
 namespace sact::cli {
@@ -23,54 +23,20 @@ using app::Input;
 struct MapOptions {
   CommonOptions common;
   app::CenterOptions center;
-  saliency::PostProcess settings = {3, 1};  // found on CAT2000 with our Gaussian, docs/saliency.md
-  std::string model, fixations, variable = "fixLocs", out = "saliency-maps";
+  app::SaliencyMapOptions maps = {.settings = {3, 1},  // found on CAT2000, docs/saliency.md
+                                  .variable = "fixLocs"};
+  std::string model, fixations, out = "saliency-maps";
   BackendOptions backend;
   std::vector<std::string> images;
   app::Shard shard;
-  io::ReadOptions reading;
-  int side = 0;  // 0: the usual one
-  double temperature = 0.2, density_sigma = 0;
 };
-
-/// One image.
-struct Job {
-  Input input;
-  saliency::Item item;  // without fixations where they are not shown
-};
-
-/// The fixation map of each image: the file that was given, or one below the folder, at the same
-/// place and with the same name as the image has below what was given.
-void find_fixations(std::vector<Job>& jobs, const fs::path& fixations) {
-  std::error_code ignored;
-  const bool is_folder = fs::is_directory(fixations, ignored);
-  std::vector<saliency::Item> found;
-  for (Job& job : jobs) {
-    if (!job.input.error.empty()) continue;
-    try {
-      job.item.fixations =
-          is_folder ? saliency::find_fixation_map(job.item.image, fixations / job.input.relative)
-                    : fixations;
-      found.push_back(job.item);
-    } catch (const Error& error) {
-      job.input.error = error.what();
-    }
-  }
-  saliency::check_own_fixation_maps(found);
-}
-
-std::vector<Job> jobs_of(const MapOptions& options, const std::vector<Input>& inputs) {
-  std::vector<Job> jobs;
-  for (const Input& input : inputs) jobs.push_back({input, {{}, input.path, {}}});
-  if (!options.fixations.empty()) find_fixations(jobs, options.fixations);
-  return jobs;
-}
 
 app::PictureFolder picture_folder(const MapOptions& options, const std::vector<Input>& inputs,
-                                  const std::vector<Job>& jobs) {
+                                  const std::vector<app::SaliencyInput>& images) {
   std::vector<fs::path> read = {options.model, options.center.file};
-  for (const Job& job : jobs) read.push_back(job.item.fixations);
+  for (const app::SaliencyInput& image : images) read.push_back(image.item.fixations);
   return app::PictureFolder({options.out,
+                             "--out",
                              ".saliency.png",
                              options.images,
                              std::move(read),
@@ -80,22 +46,6 @@ app::PictureFolder picture_folder(const MapOptions& options, const std::vector<I
                             inputs);
 }
 
-/// Where people looked; empty where that is not shown.
-Map human_density(const MapOptions& options, const saliency::Item& item) {
-  if (item.fixations.empty()) return {};
-  const saliency::Fixations fixations = saliency::read_fixations(item, options.variable);
-  const double sigma = options.density_sigma > 0 ? options.density_sigma
-                                                 : saliency::kOneDegree * fixations.size.width;
-  return saliency::density(fixations, sigma);
-}
-
-/// What runs, and on what.
-struct Network {
-  const ModelSpec& spec;
-  NetworkSession& session;
-  const int side;  // the shorter one of what it sees
-};
-
 /// All pictures that were drawn, and what could not be.
 struct Outcome {
   io::Json images = io::Json::array();
@@ -104,28 +54,10 @@ struct Outcome {
   int failed = 0;
 };
 
-/// Writes the picture of one image.
-void draw_map(const MapOptions& options, const app::Center& center, const Network& network,
-              const Job& job, const app::PictureFolder& pictures, size_t index, Outcome& outcome) {
-  app::SaliencyPicture picture;
-  picture.photo = read_input(job.input, options.reading);
-  picture.name = job.item.image.filename().string();
-  picture.people = human_density(options, job.item);
-  picture.settings = options.settings;
-  const app::PonderMap ponder = app::ponder_map(network.session, network.spec, picture.photo,
-                                                network.side, job.item.image.string());
-  app::add_maps(ponder.map, center, options.temperature, picture);
-  const std::string map = pictures.write(index, app::draw_saliency_picture(picture));
-  outcome.images.push_back({{"path", job.item.image.string()},
-                            {"height", picture.photo.height},
-                            {"width", picture.photo.width},
-                            {"scaled_height", ponder.size.height},
-                            {"scaled_width", ponder.size.width},
-                            {"flops", ponder.flops},
-                            {"dense_flops", ponder.dense_flops},
-                            {"map", map}});
-  outcome.flops += double(ponder.flops);
-  outcome.dense_flops += double(ponder.dense_flops);
+void record(const app::SaliencyMapResult& result, const std::string& map, Outcome& outcome) {
+  outcome.images.push_back(app::saliency_map_json(result, map));
+  outcome.flops += double(result.ponder.flops);
+  outcome.dense_flops += double(result.ponder.dense_flops);
   ++outcome.count;
 }
 
@@ -151,21 +83,21 @@ int run_map(const MapOptions& options) {
   app::Skipped skipped;
   const std::vector<Input> inputs =
       app::inputs_of(options.images, options.out, options.shard, skipped);
-  const std::vector<Job> jobs = jobs_of(options, inputs);
-  const app::PictureFolder pictures = picture_folder(options, inputs, jobs);
+  const std::vector<app::SaliencyInput> images = app::saliency_inputs(inputs, options.fixations);
+  const app::PictureFolder pictures = picture_folder(options, inputs, images);
   const std::unique_ptr<NetworkSession> session = app::open_session(model, compute);
-  const Network network{
-      model.spec(), *session,
-      options.side > 0 ? options.side : saliency::usual_size(model.spec()).height};
   Outcome outcome;
-  Progress progress("drawing", int64_t(jobs.size()), "images");
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    const Job& job = jobs[i];
-    const std::string failure = app::failure_of(
-        job.input, [&] { draw_map(options, center, network, job, pictures, i, outcome); });
+  Progress progress("drawing", int64_t(images.size()), "images");
+  for (size_t i = 0; i < images.size(); ++i) {
+    const Input& input = images[i].input;
+    const std::string failure = app::failure_of(input, [&] {
+      const app::SaliencyMapResult result =
+          app::saliency_map(*session, model.spec(), center, images[i], options.maps);
+      record(result, pictures.write(i, app::draw_saliency_picture(result.picture)), outcome);
+    });
     if (!failure.empty()) {
       print_error(failure);
-      outcome.images.push_back({{"path", job.input.path.string()}, {"error", failure}});
+      outcome.images.push_back({{"path", input.path.string()}, {"error", failure}});
       ++outcome.failed;
     }
     progress.advance();
@@ -207,27 +139,27 @@ void declare_saliency_map(CLI::App& parent, Action& action) {
                    "Show where people looked too: the fixation map of one image, or a folder that "
                    "has maps where the given directories have images")
       ->type_name("PATH");
-  add_variable_option(*command, options->variable);
-  add_density_option(*command, options->density_sigma);
+  add_variable_option(*command, options->maps.variable);
+  add_density_option(*command, options->maps.density_sigma);
   command
-      ->add_option("--size", options->side,
+      ->add_option("--size", options->maps.side,
                    "Shorter side of what the network sees (default: 180; 360 for a detector)")
       ->check(CLI::Range(kMinImageSide, kMaxImageSide));
   command
-      ->add_option("--blur", options->settings.blur,
+      ->add_option("--blur", options->maps.settings.blur,
                    "Standard deviation of the blur, in positions of the map")
       ->check(is_blur())
       ->capture_default_str();
   command
-      ->add_option("--center-weight", options->settings.center_weight,
+      ->add_option("--center-weight", options->maps.settings.center_weight,
                    "Weight of the centre map; 0 leaves the map with it out")
       ->check(is_center_weight())
       ->capture_default_str();
   add_center_options(*command, options->center);
   add_shard_option(*command, options->shard);
-  add_max_pixels_option(*command, options->reading);
+  add_max_pixels_option(*command, options->maps.reading);
   command
-      ->add_option("--temperature", options->temperature,
+      ->add_option("--temperature", options->maps.temperature,
                    "Of the softmax through which maps are shown")
       ->check(number_between(0.001, 1000))
       ->capture_default_str();

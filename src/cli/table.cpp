@@ -52,7 +52,7 @@ std::vector<results::NamedPlot> plots_of(const TableOptions& options,
 
 /// Throws where --csv or one of these files in --plots is a file that is read.
 void check_outputs(const TableOptions& options, const std::vector<results::NamedPlot>& plots) {
-  const evaluation::Request& request = options.evaluation.request;
+  const EvaluationRequest& request = options.evaluation.request;
   std::vector<std::filesystem::path> read = {request.data, request.class_names};
   for (const std::string& argument : options.entries) {
     read.emplace_back(results::split_argument(argument).file);

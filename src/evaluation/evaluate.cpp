@@ -60,7 +60,7 @@ void prepare(const data::Batch& batch, Size size, const InputSpec& input, Thread
 }
 
 EvalOutcome evaluate_at(Size size, NetworkSession& session, const ModelSpec& spec,
-                        const data::Dataset& dataset, const Request& request,
+                        const data::Dataset& dataset, const EvaluationRequest& request,
                         const std::shared_ptr<data::CorruptSamples>& corrupt) {
   const auto start = Clock::now();
   session.expect_memory(int(std::min<int64_t>(request.batch, dataset.size())), size);
@@ -102,7 +102,7 @@ EvalOutcome evaluate_at(Size size, NetworkSession& session, const ModelSpec& spe
 
 }  // namespace
 
-std::unique_ptr<data::Dataset> open_data(const Request& request, const ModelSpec& spec) {
+std::unique_ptr<data::Dataset> open_data(const EvaluationRequest& request, const ModelSpec& spec) {
   data::OpenOptions options;
   options.class_names = request.class_names;
   auto dataset = data::open_dataset(request.data, request.split, options);
@@ -120,7 +120,7 @@ std::unique_ptr<data::Dataset> open_data(const Request& request, const ModelSpec
                                    spec.classes);
 }
 
-void report(const Request& request, const EvaluatedImage& image) {
+void report(const EvaluationRequest& request, const EvaluatedImage& image) {
   check_finite(image.result, image.name);
   if (request.on_image) request.on_image(image);
 }
@@ -130,7 +130,7 @@ int storage_size(const data::Dataset& dataset, Size size, const ModelSpec& spec)
 }
 
 std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec,
-                                  const Request& request) {
+                                  const EvaluationRequest& request) {
   const auto dataset = open_data(request, spec);
   // Of all sizes together, so that an unreadable image is named once.
   const auto corrupt = std::make_shared<data::CorruptSamples>(

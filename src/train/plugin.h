@@ -32,7 +32,7 @@ struct TorchPlugin {
   TrainOutcome (*train)(const TrainRequest& request);
   TrainOutcome (*train_detector)(const TrainRequest& request);
   /// Empty in all but the first of several processes.
-  std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const evaluation::Request& request);
+  std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const EvaluationRequest& request);
 };
 
 /// The one symbol that the library exports for the program.

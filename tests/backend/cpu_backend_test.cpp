@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/log.h"
 #include "engine/backends.h"
 #include "support/errors.h"
 #include "support/random_model.h"
@@ -83,6 +84,7 @@ TEST_F(CpuBackend, LayersAreTimedByName) {
   ASSERT_GT(layers.size(), 4u);
   EXPECT_EQ(layers.front().name, "stem.conv");
   EXPECT_EQ(layers.back().name, "head.fc");
+  EXPECT_EQ(layers.back().product(), "32 to 6");
   for (const LayerTime& layer : layers) {
     EXPECT_GT(layer.operations(), 0) << layer.name;
     EXPECT_GT(layer.seconds, 0) << layer.name;
@@ -95,8 +97,25 @@ TEST_F(CpuBackend, IsTheFirstOfTheEngines) {
   EXPECT_EQ(registry.choose({}).name(), "engine");
   EXPECT_EQ(registry.choose({.precision = Precision::kBFloat16, .detector = true}).name(),
             "engine");
-  test::error_of(
-      [&] { backend_->load_detector(detector_of(file_of(test::tiny_spec(Halting::kNone))), {}); });
+}
+
+TEST_F(CpuBackend, AClassifierIsNoDetector) {
+  const ModelFile file = file_of(test::tiny_spec(Halting::kNone));
+  EXPECT_EQ(test::error_of([&] { detector_of(file); }),
+            (directory_ / "m").string() +
+                ": classifies images and does not find objects in them: use 'sact predict'");
+}
+
+TEST_F(CpuBackend, ASessionTellsItsThreadsInTheLog) {
+  const ModelFile file = file_of(test::tiny_spec(Halting::kNone));
+  const auto network = backend_->load(image_network_of(file), {});
+  const LogLevel before = log_level();
+  set_log_level(LogLevel::kVerbose);
+  testing::internal::CaptureStderr();
+  network->session(2);
+  const std::string log = testing::internal::GetCapturedStderr();
+  set_log_level(before);
+  EXPECT_NE(log.find("kernels in fp32 with 2 threads"), std::string::npos) << log;
 }
 
 }  // namespace

@@ -58,25 +58,34 @@ TEST_F(Registry, TheFirstThatSupportsTheRequestIsChosen) {
 
 TEST_F(Registry, WhoeverIsNamedIsTakenOrRefusedWithAWayOut) {
   EXPECT_EQ(chosen({.name = "wide"}), "wide");
-  EXPECT_EQ(refusal({.name = "fast", .device = "cuda"}),
-            "--device cuda: the back end 'fast' does not run there; use --backend wide, or "
-            "leave out --device");
+  EXPECT_EQ(
+      refusal({.name = "fast", .device = "cuda"}),
+      "device cuda: the back end 'fast' does not run there; use back end wide, or device cpu");
   EXPECT_EQ(refusal({.name = "wide", .precision = Precision::kBFloat16}),
-            "--dtype bf16: the back end 'wide' has it only on cuda for evaluations; use --backend "
-            "fast, or leave out --dtype");
+            "type bf16: the back end 'wide' does not have it on cpu; use back end fast, or type "
+            "fp32");
   EXPECT_EQ(refusal({.name = "fast", .evaluation = true, .several_processes = true}),
-            "the back end 'fast' does not share work with other processes; use --backend wide, or "
+            "the back end 'fast' does not share work with other processes; use back end wide, or "
             "start one process without WORLD_SIZE");
   EXPECT_EQ(refusal({.name = "wide", .detector = true}),
-            "the back end 'wide' does not run detectors; use --backend fast");
+            "the back end 'wide' does not run detectors; use back end fast");
 }
 
 TEST_F(Registry, WhereNoneDoesTheOneWithTheDeviceSaysWhy) {
   EXPECT_EQ(refusal({.device = "cuda", .precision = Precision::kBFloat16}),
-            "--dtype bf16: the back end 'wide' has it only on cuda for evaluations; leave out "
-            "--device, or leave out --dtype");
+            "bf16 on cuda is for evaluations only; use device cpu, or type fp32");
   EXPECT_EQ(refusal({.device = "abacus"}),
-            "--device abacus: the back end 'fast' does not run there; leave out --device");
+            "device abacus: the back end 'fast' does not run there; use device cpu");
+}
+
+TEST_F(Registry, ARefusalSpeaksInTheTermsOfWhoAsked) {
+  const RequestTerms options{"--backend", "--device", "--dtype"};
+  EXPECT_EQ(refusal({.name = "fast", .device = "cuda", .terms = options}),
+            "--device cuda: the back end 'fast' does not run there; use --backend wide, or "
+            "--device cpu");
+  EXPECT_EQ(refusal({.name = "wide", .precision = Precision::kBFloat16, .terms = options}),
+            "--dtype bf16: the back end 'wide' does not have it on cpu; use --backend fast, or "
+            "--dtype fp32");
 }
 
 TEST_F(Registry, ABackEndThatDoesNotExistIsNamedBesideThoseThatDo) {

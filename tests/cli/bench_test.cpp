@@ -29,6 +29,13 @@ class CliBench : public ::testing::Test {
     ASSERT_EQ(made.status, 0) << made.err;
   }
 
+  /// A program that says it takes 2.5 ms for an image of $1 x $1.
+  void write_peer() {
+    std::ofstream(directory_ / "peer.sh") << R"(
+    echo "{\"runtime\": \"a script\", \"height\": $1, \"width\": $1, \"batch\": 1}"
+    while read word count && [ "$word" = run ]; do echo '[2.5]'; done)";
+  }
+
   test::Finished bench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"bench", "--rounds", "2", "--threads", "2"});
     return run_sact(arguments, directory_.path());
@@ -147,9 +154,7 @@ TEST_F(CliBench, ImagesDecideForThemselves) {
 }
 
 TEST_F(CliBench, APeerTakesItsTurns) {
-  std::ofstream(directory_ / "peer.sh") << R"(
-    echo "{\"runtime\": \"a script\", \"height\": $1, \"width\": $1, \"batch\": 1}"
-    while read word count && [ "$word" = run ]; do echo '[2.5]'; done)";
+  write_peer();
   const auto finished = bench({"plain", "--density", "1", "--peer", "sh peer.sh 64", "--json"});
   ASSERT_EQ(finished.status, 0) << finished.err;
   const Json rows = Json::parse(finished.out)["rows"];
@@ -160,6 +165,18 @@ TEST_F(CliBench, APeerTakesItsTurns) {
   expect_error({"plain", "--peer", "sh peer.sh 96"}, 1, "runs 1 image of 96x96");
   std::ofstream(directory_ / "odd.sh") << R"(echo '{"runtime": 7, "height": "tall"}'; read line)";
   expect_error({"plain", "--peer", "sh odd.sh"}, 1, "'sh odd.sh'");
+}
+
+TEST_F(CliBench, PeersAreNotMeasuredBesideBf16WhichIsSaidOnce) {
+  write_peer();
+  const auto finished = bench({"plain", "--density", "1", "--batch", "1,1", "--dtype", "fp32,bf16",
+                               "--peer", "sh peer.sh 64", "--json"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(Json::parse(finished.out)["rows"].size(), size_t(2 * 3 + 2 * 2));
+  const std::string remark = "peers run in fp32: they are not measured beside bf16\n";
+  const size_t said = finished.err.find(remark);
+  ASSERT_NE(said, std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find(remark, said + 1), std::string::npos) << finished.err;
 }
 
 TEST_F(CliBench, MistakesGetOneLine) {

@@ -241,7 +241,7 @@ TEST_F(CliDetect, MistakesAreOneLine) {
                 .find("classifies images and does not find objects in them: use 'sact predict'"),
             std::string::npos);
   EXPECT_NE(error({"predict", "m", "photos"}).find("use 'sact detect'"), std::string::npos);
-  EXPECT_NE(error({"detect", "m", "photos", "--out", "photos"}).find("choose another --out"),
+  EXPECT_NE(error({"detect", "m", "photos", "--out", "photos"}).find("choose another folder"),
             std::string::npos);
   error({"detect", "m", "photos", "--device", "cuda"}, 2);  // it runs on the CPU alone
   EXPECT_NE(error({"detect", "m", "photos", "--results", "no/such/file"}).find("no/such"),

@@ -70,7 +70,7 @@ class Evaluate : public ::testing::Test {
 
   test::TemporaryDirectory directory_;
   ModelSpec spec_;
-  Request request_;
+  EvaluationRequest request_;
   BrightnessSession session_;
 };
 

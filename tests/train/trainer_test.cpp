@@ -142,7 +142,7 @@ TEST_F(Training, ValidationLossAndConfusionAreThoseOfTheAnswers) {
   ProcessGroup alone;
   double entropy = 0, correct = 0;
   EvaluateOptions options{{32, 32}, 7};
-  options.on_image = [&](const evaluation::EvaluatedImage& image) {
+  options.on_image = [&](const EvaluatedImage& image) {
     const std::vector<double> shares = softmax(image.result.logits);
     entropy -= std::log(shares[size_t(image.label)]) / 20;
     correct += image.label == top_classes(image.result.logits, 1).front().index;

@@ -10,11 +10,17 @@
 namespace sact::engine {
 namespace {
 
+void log_session(const Plan& plan, int threads) {
+  log_verbose("the engine runs the {} kernels in {} with {}", plan.table.name,
+              kernels::name_of(plan.type), pluralize(threads, "thread"));
+}
+
 class CpuNetwork : public LoadedNetwork {
  public:
   explicit CpuNetwork(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
   std::unique_ptr<NetworkSession> session(int threads) const override {
+    log_session(*plan_, threads);
     return std::make_unique<CpuSession>(plan_, threads);
   }
   int64_t bytes_needed(int count, Size size) const override {
@@ -32,6 +38,7 @@ class CpuDetector : public LoadedDetector {
 
   const ModelSpec& spec() const override { return plan_->spec; }
   std::unique_ptr<DetectorSession> session(int threads) const override {
+    log_session(*plan_->extractor, threads);
     return std::make_unique<CpuDetectorSession>(plan_, threads);
   }
   int64_t bytes_needed(Size scaled) const override {
@@ -57,11 +64,8 @@ class CpuBackend : public Backend {
 
   std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source,
                                             const LoadOptions& options) const override {
-    const kernels::Table& table = kernel_table(options.isa);
-    log_verbose("the engine runs the {} kernels in {} with {}", table.name,
-                kernels::name_of(options.precision), pluralize(options.threads, "thread"));
-    return std::make_shared<CpuNetwork>(
-        std::make_shared<Plan>(source.spec, source.weights, table, options.precision));
+    return std::make_shared<CpuNetwork>(std::make_shared<Plan>(
+        source.spec, source.weights, kernel_table(options.isa), options.precision));
   }
 
   std::shared_ptr<const LoadedDetector> load_detector(const NetworkSource& source,

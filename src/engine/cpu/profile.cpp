@@ -4,11 +4,6 @@
 
 namespace sact::engine {
 
-std::string DescribedLayer::product() const {
-  return taps == 1 ? fmt::format("{} to {}", depth, columns)
-                   : fmt::format("{} x {} to {}", taps, depth, columns);
-}
-
 std::vector<DescribedLayer> described_layers(const Plan& plan,
                                              const std::vector<LayerProfile>& profile) {
   std::vector<DescribedLayer> layers;

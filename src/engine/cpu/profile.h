@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/session.h"
 #include "engine/cpu/plan.h"
 
 namespace sact::engine {
@@ -31,8 +32,7 @@ struct DescribedLayer {
   bool score = false;  // a halting score, which is worked out in 32 bits always
   LayerProfile profile;
 
-  /// "9 x 64 to 64": taps, depth of each, columns.
-  std::string product() const;
+  std::string product() const { return product_text(taps, depth, columns); }
   double operations() const { return 2.0 * double(profile.rows) * taps * depth * columns; }
 };
 

@@ -110,8 +110,7 @@ EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
   return outcome;
 }
 
-std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
-                                          const evaluation::Request& request) {
+std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvaluationRequest& request) {
   const torch::Device asked = device_from_name(request.device);
   ProcessGroup group = request.alone ? ProcessGroup(asked) : ProcessGroup::from_environment(asked);
   at::set_num_threads(group.threads(request.threads));
@@ -135,9 +134,8 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
     DeviceLoader loader(*dataset, options);
     outcomes.push_back(evaluate(
         network, loader, group,
-        {size, request.batch, request.bf16, request.interrupted,
-         [&](const evaluation::EvaluatedImage& image) { evaluation::report(request, image); },
-         nullptr}));
+        {size, request.batch, request.precision == Precision::kBFloat16, request.interrupted,
+         [&](const EvaluatedImage& image) { evaluation::report(request, image); }, nullptr}));
   }
   if (!group.first()) outcomes.clear();
   return outcomes;

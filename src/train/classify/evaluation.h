@@ -40,7 +40,7 @@ struct EvaluateOptions {
   int batch = 32;
   bool bf16 = false;
   std::function<bool()> interrupted = {};  // asked between batches
-  evaluation::OnImage on_image = {};
+  OnImage on_image = {};
   Answers* answers = nullptr;  // filled, in all processes alike, where wanted
 };
 
@@ -51,7 +51,6 @@ EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
                      const EvaluateOptions& options);
 
 /// Answers `sact eval`; empty in all but the first of several processes.
-std::vector<EvalOutcome> evaluate_request(const ModelFile& file,
-                                          const evaluation::Request& request);
+std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvaluationRequest& request);
 
 }  // namespace sact::train

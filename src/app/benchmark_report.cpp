@@ -1,0 +1,128 @@
+// What is shown of a benchmark: JSON and tables.
+#include "app/benchmark.h"
+
+namespace sact::app {
+namespace {
+
+io::Json layer_json(const LayerTime& layer, const BenchmarkGroup& group) {
+  return {{"name", layer.name},
+          {"dtype", precision_name(group.precision)},
+          {"batch", group.batch},
+          {"height", group.size.height},
+          {"width", group.size.width},
+          {"rows", layer.rows},
+          {"taps", layer.taps},
+          {"depth", layer.depth},
+          {"columns", layer.columns},
+          {"tap_order", layer.tap_order},
+          {"threads", {{"rows", layer.row_parts}, {"columns", layer.column_parts}}},
+          {"ms", 1e3 * layer.seconds},
+          {"gflops_per_second", 1e-9 * layer.operations() / layer.seconds}};
+}
+
+}  // namespace
+
+io::Json benchmark_json(const std::string& model, const BenchmarkResult& result) {
+  io::Json list = io::Json::array();
+  for (const BenchmarkRow& row : result.rows) {
+    io::Json json = {{"model", model},
+                     {"what", row.what},
+                     {"device", result.device},
+                     {"isa", result.kernels},
+                     {"dtype", precision_name(row.group.precision)},
+                     {"batch", row.group.batch},
+                     {"height", row.group.size.height},
+                     {"width", row.group.size.width},
+                     {"threads", result.threads},
+                     {"density", row.density},
+                     {"runs", row.times.ms.size()},
+                     {"ms",
+                      {{"median", row.times.median()},
+                       {"p10", row.times.quantile(0.1)},
+                       {"p90", row.times.quantile(0.9)}}},
+                     {"gflop", row.flops * 1e-9},
+                     {"gflops_per_second", row.rate() * 1e-9},
+                     {"dense_ms", row.dense_ms},
+                     {"theoretical_speedup", row.theoretical()},
+                     {"speedup", row.speedup},
+                     {"realised", row.speedup / row.theoretical()}};
+    if (row.peak > 0) {
+      json["peak_gflops_per_second"] = row.peak * 1e-9;
+      json["of_peak"] = row.rate() / row.peak;
+    }
+    list.push_back(std::move(json));
+  }
+  io::Json json = {{"rows", std::move(list)}};
+  for (const TimedLayers& timed : result.layers) {
+    for (const LayerTime& layer : timed.layers) {
+      json["per_layer"].push_back(layer_json(layer, timed.group));
+    }
+  }
+  return json;
+}
+
+report::Table benchmark_table(const std::vector<BenchmarkRow>& rows) {
+  report::Table table;
+  table.header = {"what",        "dtype",    "batch",     "size",    "density",
+                  "ms",          "10-90 %",  "GFLOP",     "GFLOP/s", "of peak %",
+                  "theoretical", "speed-up", "realised %"};
+  for (const BenchmarkRow& row : rows) {
+    const BenchmarkGroup& group = row.group;
+    table.rows.push_back(
+        {row.what, precision_name(group.precision), std::to_string(group.batch),
+         fmt::format("{}×{}", group.size.height, group.size.width),
+         fmt::format("{:.2f}", row.density), fmt::format("{:.2f}", row.times.median()),
+         fmt::format("{:.2f}-{:.2f}", row.times.quantile(0.1), row.times.quantile(0.9)),
+         fmt::format("{:.3f}", row.flops * 1e-9), fmt::format("{:.1f}", row.rate() * 1e-9),
+         row.peak > 0 ? fmt::format("{:.1f}", 100 * row.rate() / row.peak) : "",
+         fmt::format("{:.3f}", row.theoretical()), fmt::format("{:.3f}", row.speedup),
+         fmt::format("{:.1f}", 100 * row.speedup / row.theoretical())});
+  }
+  return table;
+}
+
+report::Table benchmark_numbers(const std::vector<BenchmarkRow>& rows) {
+  report::Table table;
+  table.header = {"what",
+                  "dtype",
+                  "batch",
+                  "height",
+                  "width",
+                  "density",
+                  "ms",
+                  "ms_p10",
+                  "ms_p90",
+                  "gflop",
+                  "gflops_per_second",
+                  "of_peak",
+                  "theoretical_speedup",
+                  "speedup",
+                  "realised"};
+  for (const BenchmarkRow& row : rows) {
+    const BenchmarkGroup& group = row.group;
+    std::vector<std::string> cells = {row.what, precision_name(group.precision)};
+    for (double value :
+         {double(group.batch), double(group.size.height), double(group.size.width), row.density,
+          row.times.median(), row.times.quantile(0.1), row.times.quantile(0.9), row.flops * 1e-9,
+          row.rate() * 1e-9, row.peak > 0 ? row.rate() / row.peak : 0.0, row.theoretical(),
+          row.speedup, row.speedup / row.theoretical()}) {
+      cells.push_back(fmt::format("{}", value));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+report::Table layer_table(const TimedLayers& timed) {
+  report::Table table;
+  table.header = {"layer", "rows", "product", "taps", "threads", "ms", "GFLOP/s"};
+  for (const LayerTime& layer : timed.layers) {
+    table.rows.push_back({layer.name, std::to_string(layer.rows), layer.product(), layer.tap_order,
+                          fmt::format("{} x {}", layer.row_parts, layer.column_parts),
+                          fmt::format("{:.3f}", 1e3 * layer.seconds),
+                          fmt::format("{:.0f}", 1e-9 * layer.operations() / layer.seconds)});
+  }
+  return table;
+}
+
+}  // namespace sact::app
