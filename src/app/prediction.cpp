@@ -36,24 +36,27 @@ Prediction classify(NetworkSession& session, const ModelSpec& spec, const io::Rg
   session.expect_memory(1, view.size);
   const std::vector<float> pixels = network_pixels(image, view, spec.input);
   const double preprocess = watch.lap();
-  Prediction prediction =
-      std::move(classify(session, pixels_view(pixels, 1, view.size), {path}, options.top).front());
+  Prediction prediction = std::move(
+      classify(session, spec, pixels_view(pixels, 1, view.size), {path}, options.top).front());
   prediction.crop = view.crop;
   prediction.ms.preprocess = preprocess;
   return prediction;
 }
 
-std::vector<Prediction> classify(NetworkSession& session, const InputView& images,
-                                 const std::vector<std::string>& names, int top) {
+std::vector<Prediction> classify(NetworkSession& session, const ModelSpec& spec,
+                                 const InputView& images, const std::vector<std::string>& names,
+                                 int top) {
   Stopwatch watch;
   std::vector<ImageResult> results = session.run(images);
   const double network = watch.lap() / images.count;
+  const int64_t dense = dense_flops(spec, images.size);
   std::vector<Prediction> predictions(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     Prediction& prediction = predictions[i];
     prediction.path = names[i];
     prediction.size = images.size;
     prediction.result = std::move(results[i]);
+    prediction.dense_flops = dense;
     check_finite(prediction.result, prediction.path);
     prediction.top = top_classes(prediction.result.logits, top);
     prediction.ms.network = network;
@@ -62,8 +65,8 @@ std::vector<Prediction> classify(NetworkSession& session, const InputView& image
   return predictions;
 }
 
-double dense_share(const ModelSpec& spec, const Prediction& prediction) {
-  return double(prediction.result.flops) / double(dense_flops(spec, prediction.size));
+double dense_share(const Prediction& prediction) {
+  return double(prediction.result.flops) / double(prediction.dense_flops);
 }
 
 io::Json blocks_json(const ModelSpec& spec, const ImageResult& result) {
@@ -89,7 +92,7 @@ io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction) {
                    {"ponder_cost", ponder_cost(prediction.result)},
                    {"blocks", blocks_json(spec, prediction.result)},
                    {"flops", prediction.result.flops},
-                   {"dense_flops", dense_flops(spec, prediction.size)},
+                   {"dense_flops", prediction.dense_flops},
                    {"ms",
                     {{"load", ms.load},
                      {"preprocess", ms.preprocess},
@@ -111,7 +114,7 @@ io::RgbImage prediction_picture(const ModelSpec& spec, const Prediction& predict
   picture.subtitle = fmt::format(
       "ponder cost {:.2f} of at most {}, {} = {:.0f} % of the dense network",
       ponder_cost(prediction.result), spec.total_units() + (spec.adaptive() ? spec.blocks() : 0),
-      format_flops(double(prediction.result.flops)), 100 * dense_share(spec, prediction));
+      format_flops(double(prediction.result.flops)), 100 * dense_share(prediction));
   return report::draw_ponder_picture(picture);
 }
 
@@ -121,7 +124,7 @@ report::PonderSheet::Cell overview_cell(const ModelSpec& spec, const Prediction&
       photo, ponder_cost_map(prediction.result),
       fmt::format("{}\n{}\nponder cost {:.2f}, {:.0f} % of dense", file_name(prediction),
                   best_class(spec, prediction), ponder_cost(prediction.result),
-                  100 * dense_share(spec, prediction)));
+                  100 * dense_share(prediction)));
 }
 
 io::RgbImage draw_overview(const report::PonderSheet& overview) {

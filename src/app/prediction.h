@@ -26,6 +26,7 @@ struct Prediction {
   Size size;      // of the network's input
   io::Crop crop;  // the part of the image that the network saw
   ImageResult result;
+  int64_t dense_flops = 0;  // of the dense network, at that size
   std::vector<ScoredClass> top;
   StageTimes ms;
   std::string map;  // the picture written for it, or empty
@@ -41,11 +42,12 @@ struct ClassifyOptions {
 Prediction classify(NetworkSession& session, const ModelSpec& spec, const io::RgbImage& image,
                     const std::string& path, const ClassifyOptions& options);
 /// The same for images that somebody else has prepared; names are those of the images.
-std::vector<Prediction> classify(NetworkSession& session, const InputView& images,
-                                 const std::vector<std::string>& names, int top);
+std::vector<Prediction> classify(NetworkSession& session, const ModelSpec& spec,
+                                 const InputView& images, const std::vector<std::string>& names,
+                                 int top);
 
 /// The share of the dense network's work that it took.
-double dense_share(const ModelSpec& spec, const Prediction& prediction);
+double dense_share(const Prediction& prediction);
 
 io::Json prediction_json(const ModelSpec& spec, const Prediction& prediction);
 

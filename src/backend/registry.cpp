@@ -10,16 +10,6 @@
 namespace sact {
 namespace {
 
-struct NamedPrecision {
-  Precision precision;
-  const char* name;
-};
-
-constexpr NamedPrecision kPrecisions[] = {
-    {Precision::kFloat32, "fp32"},
-    {Precision::kBFloat16, "bf16"},
-};
-
 bool runs_on(const Backend& backend, const std::string& device) {
   const auto& types = backend.capabilities().types;
   return std::any_of(types.begin(), types.end(),
@@ -36,28 +26,6 @@ const SupportedType* type_of(const Backend& backend, const BackendRequest& reque
 }
 
 }  // namespace
-
-const char* precision_name(Precision precision) {
-  for (const NamedPrecision& known : kPrecisions) {
-    if (known.precision == precision) return known.name;
-  }
-  SACT_ASSERT(false);
-  return "";
-}
-
-Precision precision_from_name(const std::string& name) {
-  for (const NamedPrecision& known : kPrecisions) {
-    if (known.name == name) return known.precision;
-  }
-  fail("there is no type of operands '{}'; known: {}", printable(name),
-       fmt::join(precision_names(), ", "));
-}
-
-std::vector<std::string> precision_names() {
-  std::vector<std::string> names;
-  for (const NamedPrecision& known : kPrecisions) names.emplace_back(known.name);
-  return names;
-}
 
 std::string BackendRegistry::refusal(const Backend& backend, const BackendRequest& request) const {
   const Capabilities& capabilities = backend.capabilities();

@@ -6,15 +6,9 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/precision.h"
 
 namespace sact {
-
-/// The name of a type of operands, as options have it, and the other way round; sact::Error for one
-/// that does not exist.
-const char* precision_name(Precision precision);
-Precision precision_from_name(const std::string& name);
-/// All names.
-std::vector<std::string> precision_names();
 
 /// What messages call the parts of a request: whoever has options for them puts their names here.
 struct RequestTerms {

@@ -68,7 +68,7 @@ void record(const PredictOptions& options, const ModelSpec& spec, Prediction pre
   report.add([&] { return app::prediction_json(spec, prediction); },
              [&] { return prediction_cells(spec, prediction); });
   totals.flops += double(prediction.result.flops);
-  totals.dense_flops += double(dense_flops(spec, prediction.size));
+  totals.dense_flops += double(prediction.dense_flops);
   if (!options.raw.empty()) totals.predictions.push_back(std::move(prediction));
 }
 
@@ -207,7 +207,7 @@ ImageReport predict_tensor(const PredictOptions& options, const ModelFile& model
     const InputView part = images.part(first, std::min(options.batch, images.count - first));
     std::vector<std::string> names;
     for (int i = 0; i < part.count; ++i) names.push_back(name_of(first + i));
-    for (Prediction& prediction : app::classify(*session, part, names, options.top)) {
+    for (Prediction& prediction : app::classify(*session, spec, part, names, options.top)) {
       prediction.ms.load = load;
       record(options, spec, std::move(prediction), report, totals);
     }

@@ -26,7 +26,7 @@ std::vector<std::string> prediction_cells(const ModelSpec& spec,
           fmt::format("{:.1f} %", 100 * best.score),
           fmt::format("{:.2f}", ponder_cost(prediction.result)),
           fmt::format("{:.3f}", double(prediction.result.flops) * 1e-9),
-          fmt::format("{:.1f} %", 100 * app::dense_share(spec, prediction)),
+          fmt::format("{:.1f} %", 100 * app::dense_share(prediction)),
           fmt::format("{:.1f}", prediction.ms.network)};
 }
 

@@ -121,9 +121,11 @@ Size ModelSpec::stem_size(Size image) const {
 }
 
 Size ModelSpec::block_size(int block, Size image) const {
-  Size size = stem_size(image);
-  const auto steps = stem_of(*this);
-  if (steps && steps->pool) size = steps->pool->output(size);
+  Size size = image;
+  if (const auto steps = stem_of(*this)) {
+    size = steps->convolution.output(size);
+    if (steps->pool) size = steps->pool->output(size);
+  }
   return {halved(size.height, block), halved(size.width, block)};
 }
 

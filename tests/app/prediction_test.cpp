@@ -36,7 +36,7 @@ TEST_F(Classify, AnImageGivesWhatItsPreparedPixelsGive) {
   const View view = view_of(image_, spec_.input, options);
   const std::vector<float> pixels = network_pixels(image_, view, spec_.input);
   const auto prepared =
-      classify(*session_, pixels_view(pixels, 1, view.size), {"noise"}, 2).front();
+      classify(*session_, spec_, pixels_view(pixels, 1, view.size), {"noise"}, 2).front();
   EXPECT_EQ(found.result.logits, prepared.result.logits);
   EXPECT_GT(found.ms.preprocess, 0);
   EXPECT_GT(found.ms.network, 0);

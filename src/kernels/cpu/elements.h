@@ -15,7 +15,6 @@ using DataType = Precision;
 struct Float32 {
   using Element = float;
   static constexpr DataType kType = DataType::kFloat32;
-  static constexpr const char* kName = "fp32";
   static constexpr int kDepthGroup = 1;  // consecutive depths that lie together in packed weights
 
   static float value(Element element) { return element; }
@@ -26,7 +25,6 @@ struct Float32 {
 struct BFloat16 {
   using Element = uint16_t;
   static constexpr DataType kType = DataType::kBFloat16;
-  static constexpr const char* kName = "bf16";
   static constexpr int kDepthGroup = 2;
 
   static float value(Element element) { return float_from_bf16(element); }

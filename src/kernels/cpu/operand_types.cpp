@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/precision.h"
 
 namespace sact::kernels {
 namespace {
@@ -22,7 +23,8 @@ constexpr Storage storage_of() {
 /// A type whose rows and weights are stored alike.
 template <typename Type>
 constexpr OperandType plain_type() {
-  return {Type::kType, Type::kName, storage_of<Type>(), storage_of<Type>(), Type::kDepthGroup};
+  return {Type::kType, precision_name(Type::kType), storage_of<Type>(), storage_of<Type>(),
+          Type::kDepthGroup};
 }
 
 constexpr OperandType kTypes[] = {plain_type<Float32>(), plain_type<BFloat16>()};
