@@ -15,14 +15,14 @@ namespace sact::importing {
 
 /// What the user knows better than the file.
 struct ImportOptions {
-  std::optional<StrideOn> stride_on;
-  std::optional<StemPool> pool;
-  std::optional<double> norm_epsilon;
-  std::optional<int> size;
-  std::optional<double> crop;
-  std::optional<std::array<double, 3>> mean, std;  // of red, green and blue, from 0 to 1
-  std::optional<bool> bgr;                         // the network takes blue, green and red
-  std::string labels;  // a file, "imagenet" or "none"; empty: ImageNet's for 1000 classes
+  std::optional<StrideOn> stride_on = {};
+  std::optional<StemPool> pool = {};
+  std::optional<double> norm_epsilon = {};
+  std::optional<int> size = {};
+  std::optional<double> crop = {};
+  std::optional<std::array<double, 3>> mean = {}, std = {};  // of red, green and blue, from 0 to 1
+  std::optional<bool> bgr = {};  // the network takes blue, green and red
+  std::string labels = {};       // a file, "imagenet" or "none"; empty: ImageNet's for 1000 classes
 };
 
 /// Something that was found out, in words, and where.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "import/source.h"
 #include "model/spec.h"
 
@@ -27,6 +28,7 @@ struct NamedNetwork {
   io::TensorTable tensors;
   std::shared_ptr<const void> memory;
   std::map<std::string, std::string> source_names;  // of ours, where they differ
+  std::string prefix;                               // which the source has before all others
   std::map<std::string, double> norm_epsilons;      // of norms, where they are known one by one
 
   Fact<StrideOn> stride_on;
@@ -39,10 +41,10 @@ struct NamedNetwork {
   std::vector<std::string> notes;         // what else was done: "prefix 'module.' removed"
   std::vector<std::string> ignored;       // tensors that no network needs
 
-  /// What the source calls a tensor.
-  const std::string& source_name(const std::string& ours) const {
+  /// What the source calls a tensor, fit to be printed.
+  std::string source_name(const std::string& ours) const {
     const auto found = source_names.find(ours);
-    return found == source_names.end() ? ours : found->second;
+    return printable(found == source_names.end() ? prefix + ours : found->second);
   }
 };
 

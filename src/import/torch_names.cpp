@@ -40,18 +40,17 @@ std::string shared_prefix(const io::TensorTable& tensors) {
 
 /// "module." of parallel training, "model." of frameworks: what all names begin with goes.
 void strip_prefixes(NamedNetwork& network) {
-  std::string stripped;
   while (!has_known_names(network.tensors)) {
     const std::string prefix = shared_prefix(network.tensors);
     if (prefix.empty()) break;
     io::TensorTable rest;
     for (const auto& [name, view] : network.tensors) rest[name.substr(prefix.size())] = view;
     network.tensors = std::move(rest);
-    stripped += prefix;
+    network.prefix += prefix;
   }
-  if (stripped.empty()) return;
-  network.notes.push_back(fmt::format("the prefix '{}' of all names was removed", stripped));
-  for (const auto& [name, view] : network.tensors) network.source_names[name] = stripped + name;
+  if (network.prefix.empty()) return;
+  network.notes.push_back(
+      fmt::format("the prefix '{}' of all names was removed", printable(network.prefix)));
 }
 
 /// Numbers that training keeps and that a network does not use.

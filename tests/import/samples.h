@@ -2,11 +2,16 @@
 // writes, and TensorFlow.js layers models.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -177,7 +182,7 @@ inline std::string zip(const std::vector<std::pair<std::string, std::string>>& r
 /// A checkpoint: how its state dict is reached and what lies beside it.
 struct TorchFile {
   NamedList state;
-  std::string wrapper;         // "state_dict": the key of the state dict
+  std::string wrapper = {};    // "state_dict": the key of the state dict
   bool channels_last = false;  // convolutions in memory as [O, H, W, I]
   bool parameters = false;     // tensors inside of torch.nn.Parameter
 

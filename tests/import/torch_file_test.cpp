@@ -96,7 +96,7 @@ TEST_F(TorchFiles, TensorsThatReachBeyondTheirStorageAreRefused) {
 
 TEST_F(TorchFiles, ACutFileIsRefusedWhereverItEnds) {
   const std::string bytes = TorchFile{state_, "state_dict"}.bytes();
-  for (size_t size = 0; size < bytes.size(); size += 1 + size / 50) {
+  for (size_t size = 0; size < bytes.size(); size += 1 + size / 20) {
     refusal(bytes.substr(0, size));
   }
 }
@@ -104,7 +104,7 @@ TEST_F(TorchFiles, ACutFileIsRefusedWhereverItEnds) {
 TEST_F(TorchFiles, AnyByteOfThePickleMayBeAnyOther) {
   std::vector<std::pair<std::string, std::string>> records;
   const std::string pickle = TorchFile{state_, "state_dict"}.pickle(records);
-  for (size_t place = 0; place < std::min<size_t>(pickle.size(), 3000); ++place) {
+  for (size_t place = 0; place < std::min<size_t>(pickle.size(), 3000); place += 5) {
     std::string damaged = pickle;
     damaged[place] = char(damaged[place] ^ (1 + place % 255));
     auto all = records;
@@ -120,13 +120,12 @@ TEST_F(TorchFiles, AnyByteOfThePickleMayBeAnyOther) {
 TEST_F(TorchFiles, AnyByteOfTheArchivesTableMayBeAnyOther) {
   const std::string bytes = one_tensor("FloatStorage", {2, 2}, {2, 1});
   for (size_t place = 0; place < bytes.size(); ++place) {
-    for (const int change : {1, 0x80, 0xff}) {
-      std::string damaged = bytes;
-      damaged[place] = char(damaged[place] ^ change);
-      try {
-        importing::open_torch_file(written(damaged));
-      } catch (const Error&) {
-      }
+    std::string damaged = bytes;
+    damaged[place] = char(damaged[place] ^ (place % 2 ? 0xff : 1 << place % 8));
+    try {
+      importing::open_torch_file(written(damaged));
+    } catch (const Error&) {
+      // The right answer where it matters.
     }
   }
 }
