@@ -157,7 +157,8 @@ void declare_export(CLI::App& app, Action& action) {
   command
       ->add_option("--size", options->size,
                    "Side of evaluation images; with --onnx, the only size it takes (default: any)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command
       ->add_option("--batch", options->batch,
                    "With --onnx, the only number of images it takes at a time (default: any)")

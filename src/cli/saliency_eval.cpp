@@ -244,7 +244,8 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
       ->add_option("--size", options->size,
                    "Size at which the network sees images (default: 180x320; 360x640 for a "
                    "detector)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command
       ->add_option("--blur", options->blurs,
                    "Standard deviations of the blur to choose from, in positions of the map; "
