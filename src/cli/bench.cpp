@@ -56,11 +56,14 @@ int run(BenchOptions& options) {
     return 0;
   }
   for (const app::TimedLayers& timed : result.layers) print_layers(timed, result.threads);
+  if (const auto caption = app::benchmark_caption(result.rows); !caption.empty()) print(caption);
   std::string text = report::to_text(app::benchmark_table(result.rows));
   text.pop_back();
   print(text);
-  print(fmt::format("{} kernels, {}; medians of runs that took turns", result.kernels,
-                    pluralize(result.threads, "thread")));
+  print(fmt::format("{} kernels, {}; medians of runs that took turns; promised: by FLOPs",
+                    result.kernels, pluralize(result.threads, "thread")));
+  if (const auto doubt = app::benchmark_doubt(result.rows); !doubt.empty())
+    log_warning("{}", doubt);
   if (!options.csv.empty()) print(fmt::format("wrote {}", options.csv));
   return 0;
 }
@@ -80,7 +83,8 @@ void declare_bench(CLI::App& app, Action& action) {
       ->type_name("IMAGE");
   command->add_option("--size", options->sizes, "Image sizes, such as 224,352 (default: own)")
       ->delimiter(',')
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_option("--batch", options->benchmark.batches, "Images at a time, such as 1,8")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
@@ -95,7 +99,9 @@ void declare_bench(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(number_between(0, 1))
       ->capture_default_str();
-  command->add_option("--rounds", options->benchmark.rounds, "How often everything takes its turn")
+  command
+      ->add_option("--rounds", options->benchmark.rounds,
+                   "How often everything takes its turn; images: runs in all, at least one of each")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command

@@ -61,6 +61,8 @@ CLI::Validator begins_with(const std::vector<std::string>& words);
 
 /// Checks that an option is a number in [low, high]; CLI::Range lets "nan" pass.
 CLI::Validator number_between(double low, double high);
+/// Accepts what parse_size() does.
+CLI::Validator image_size();
 
 /// "f32", "f16" or "bf16", which the option's check has made sure of.
 io::Dtype storage_dtype(const std::string& name);

@@ -77,7 +77,8 @@ void declare_eval(CLI::App& app, Action& action) {
   add_evaluation_options(*command, options->evaluation)->required();
   command->add_option("--size", options->sizes, "Image sizes, such as 128,160,192 (default: own)")
       ->delimiter(',')
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
   command->add_option("--plot", options->plot, "Plot accuracy over size and FLOPs as SVG")
       ->type_name("FILE");

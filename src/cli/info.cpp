@@ -139,7 +139,8 @@ void declare_info(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("info", "Show a model's spec, parameters and FLOPs");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
   command->add_option("--size", options->size, "Image size: 224 or HxW (default: the model's own)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_flag("--layers", options->layers, "List every layer");
   add_output_options(*command, options->common);
   set_examples(*command,

@@ -1,6 +1,7 @@
 #include "cli/input_options.h"
 
 #include "base/error.h"
+#include "cli/command.h"
 #include "model/spec.h"
 
 namespace sact::cli {
@@ -47,7 +48,7 @@ void add_input_options(CLI::App& command, InputOptions& options, const std::stri
       ->option_text("R,G,B");
   command.add_option("--crop", options.crop, "Share of each side that the central crop keeps")
       ->type_name("F");
-  command.add_option("--size", options.size, size_help)->type_name("HxW");
+  command.add_option("--size", options.size, size_help)->type_name("HxW")->check(image_size());
 }
 
 }  // namespace sact::cli

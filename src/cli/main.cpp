@@ -101,7 +101,10 @@ int main(int argc, char** argv) {
   } catch (const sact::Interrupted& interrupted) {
     report(interrupted.what());
     return sact::cli::interrupted_status();
-  } catch (const std::exception& error) {
+  } catch (const sact::Error& error) {
     return report(error.what());
+  } catch (const std::exception& error) {  // some libraries put a list of calls below the message
+    const std::string_view text = error.what();
+    return report(std::string(text.substr(0, text.find('\n'))));
   }
 }

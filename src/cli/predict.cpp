@@ -279,7 +279,8 @@ void declare_predict(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
   command->add_option("--size", options->size, "Input size: 224 or HxW (default: the model's own)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_flag("--whole", options->whole,
                     "Run on the whole image with its aspect ratio, the shorter side being --size; "
                     "without it the central crop is scaled to --size");

@@ -74,7 +74,7 @@ saliency::Split needed_images(const ScoringOptions& options, bool with_search) {
                               : options.part == "second" ? saliency::Part::kSecondHalf
                                                          : saliency::Part::kAll;
   auto split =
-      saliency::split(saliency::list_items(options.data, options.fixations), part, with_search);
+      saliency::split(saliency::list_stimuli(options.data, options.fixations), part, with_search);
   if (split.reported.empty()) fail("{}: no category has a {} half", options.data, options.part);
   if (with_search && split.searched.empty()) {
     fail(
@@ -244,7 +244,8 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
       ->add_option("--size", options->size,
                    "Size at which the network sees images (default: 180x320; 360x640 for a "
                    "detector)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command
       ->add_option("--blur", options->blurs,
                    "Standard deviations of the blur to choose from, in positions of the map; "

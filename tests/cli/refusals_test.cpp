@@ -50,6 +50,27 @@ class CliRefusals : public ::testing::Test {
   test::TemporaryDirectory directory_;
 };
 
+TEST_F(CliRefusals, NamesWithLineEndsKeepTheReason) {
+  write_wide("m", Halting::kSact);
+  std::ofstream(directory_ / "new\nline.jpg") << "text";
+  expect_refused({.arguments = {"predict", "m", "new\nline.jpg"}}, "line.jpg: is ");
+  expect_refused({.arguments = {"info", "no\nmodel"}}, "model: ");
+}
+
+TEST_F(CliRefusals, AModelAndAPictureThatAreSwapped) {
+  write_wide("m", Halting::kSact);
+  expect_refused({.arguments = {"predict", "a.png", "m"}}, "a.png: is a picture");
+}
+
+TEST_F(CliRefusals, WhatIsNoSizeIsAMistakeOfTheCommandLine) {
+  write_wide("m", Halting::kSact);
+  for (const char* command : {"predict", "eval", "bench", "info"}) {
+    const auto finished = test::run_sact({command, "m", "--size", "abc"}, directory_.path());
+    EXPECT_EQ(finished.status, 2) << command << finished.err;
+    EXPECT_NE(finished.err.find("'abc' is not an image size"), std::string::npos) << finished.err;
+  }
+}
+
 #ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses
 
 constexpr uint64_t kLimit = uint64_t{3} << 30;
