@@ -50,9 +50,10 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
   if (!spec_was_stored_) {
     remarks_.push_back(fmt::format(
         "{}: has no spec; it was worked out from the weights, and the usual mean, std and crop of "
-        "input images are assumed; 'sact export' writes a file that has its own (--mean, --std, "
-        "--crop, --size, --labels)",
-        name()));
+        "input images are assumed; 'sact {}' writes a file that has its own (--mean, --std, "
+        "--crop, "
+        "--size, --labels)",
+        name(), spec_.adaptive() ? "export" : "import"));
   }
   std::set<std::string, std::less<>> used;
   for (const WeightInfo& weight : weight_list(spec_)) {
