@@ -13,7 +13,7 @@ struct ImportCommand {
   CommonOptions common;
   std::string source, out, dtype = "f32", labels, stride_on, pool;
   InputOptions input;
-  std::optional<bool> bgr;
+  bool bgr = false, rgb = false;
   std::optional<double> norm_epsilon;
 };
 
@@ -29,7 +29,7 @@ int run(const ImportCommand& command) {
   options.std = command.input.std_colour();
   options.crop = command.input.crop;
   options.size = command.input.side();
-  options.bgr = command.bgr;
+  if (command.bgr || command.rgb) options.bgr = command.bgr;
   options.labels = command.labels;
   const app::ImportReport report = app::run_import(request);
   if (command.common.json) {
@@ -58,9 +58,11 @@ void declare_import(CLI::App& app, Action& action) {
       ->required()
       ->type_name("FILE");
   add_input_options(*command, options->input, "Side of evaluation images");
-  command->add_flag("--bgr,!--rgb", options->bgr,
-                    "The network takes blue, green and red (or not): swapped in its first "
-                    "convolution; colours of options stay R,G,B");
+  CLI::Option* bgr =
+      command->add_flag("--bgr", options->bgr,
+                        "The network takes blue, green and red: they are swapped in its first "
+                        "convolution; --mean and --std stay R,G,B (default: as found)");
+  command->add_flag("--rgb", options->rgb, "The network takes red, green and blue")->excludes(bgr);
   command
       ->add_option("--labels", options->labels,
                    "Class names: a JSON array or object, or text with one a line; or imagenet, or "

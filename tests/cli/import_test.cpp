@@ -46,6 +46,23 @@ TEST_F(CliImport, SaysWhatItFoundAndWhatToDoNext) {
   EXPECT_EQ(Json::parse(info.out)["spec"]["stem_pool"], "ceil");
 }
 
+TEST_F(CliImport, TheOrderOfColoursIsThatOfTheSourceUnlessItIsGiven) {
+  test::KerasModel(spec_, 1).write(directory_.path());
+  const auto channels = [&](std::vector<std::string> options) {
+    std::vector<std::string> arguments = {"import", "model.json", "-o", "m", "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto finished = run(arguments);
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    for (const Json& found : Json::parse(finished.out)["found"]) {
+      if (found["what"] == "channels") return found["from"].get<std::string>();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(channels({}), "as Keras' ResNet has it");
+  EXPECT_EQ(channels({"--rgb"}), "--rgb");
+  EXPECT_EQ(channels({"--bgr"}), "--bgr");
+}
+
 TEST_F(CliImport, InputAndLabelsAreStored) {
   test::write_bytes(directory_ / "labels.json", R"(["a", "b", "c", "d", "e", "f"])");
   const auto finished = run({"import", "n.pth", "--mean", "0.1,0.2,0.3", "--std", "0.4,0.5,0.6",
@@ -63,6 +80,7 @@ TEST_F(CliImport, InputAndLabelsAreStored) {
 
 TEST_F(CliImport, MistakesAreOneLine) {
   expect_refused({"import", "n.pth"}, 2, "--out");
+  expect_refused({"import", "n.pth", "--bgr", "--rgb", "-o", "m"}, 2, "--rgb");
   expect_refused({"import", "none.pth", "-o", "m"}, 1, "none.pth");
   expect_refused({"import", "n.pth", "-o", "n.pth"}, 1, "n.pth");
   expect_refused({"import", "n.pth", "--mean", "123,117,104", "-o", "m"}, 1, "divide");
