@@ -53,7 +53,8 @@ TEST_F(CliImport, TheOrderOfColoursIsThatOfTheSourceUnlessItIsGiven) {
     arguments.insert(arguments.end(), options.begin(), options.end());
     const auto finished = run(arguments);
     EXPECT_EQ(finished.status, 0) << finished.err;
-    for (const Json& found : Json::parse(finished.out)["found"]) {
+    const Json json = Json::parse(finished.out);
+    for (const Json& found : json["found"]) {
       if (found["what"] == "channels") return found["from"].get<std::string>();
     }
     return std::string();
