@@ -13,6 +13,7 @@
 
 #include "support/errors.h"
 #include "support/program.h"
+#include "support/sanitizers.h"
 
 namespace sact {
 namespace {
@@ -327,7 +328,7 @@ TEST_F(Library, EveryInstructionSetGivesTheSameClasses) {
   for (size_t c = 0; c < 7; ++c) EXPECT_NEAR(found.logits()[c], right.logits()[c], 1e-3);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses
+#ifndef SACT_MEMORY_IS_SANITIZED
 
 TEST_F(Library, MemoryThatIsNotThereIsAnError) {
   Session session(Model::load(kTrained));
