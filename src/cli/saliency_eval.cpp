@@ -74,7 +74,7 @@ saliency::Split needed_images(const ScoringOptions& options, bool with_search) {
                               : options.part == "second" ? saliency::Part::kSecondHalf
                                                          : saliency::Part::kAll;
   auto split =
-      saliency::split(saliency::list_items(options.data, options.fixations), part, with_search);
+      saliency::split(saliency::list_stimuli(options.data, options.fixations), part, with_search);
   if (split.reported.empty()) fail("{}: no category has a {} half", options.data, options.part);
   if (with_search && split.searched.empty()) {
     fail(

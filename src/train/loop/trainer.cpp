@@ -103,7 +103,7 @@ bool Trainer::finished_before() {
 void Trainer::prepare() {
   at::set_num_threads(group_.threads(request_.threads));
   const bool bf16 = settings_.precision == "bf16";
-  if (bf16 && !group_.device().is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
+  if (bf16 && !group_.device().is_cuda()) fail("setting 'precision': bf16 needs the device 'cuda'");
   data_ = task_.open_data();
   compare_with_others();
   steps_per_epoch_ = data_.train_samples / step_images();
