@@ -34,6 +34,7 @@ void declare_eval(CLI::App& app, Action& action);
 void declare_bench(CLI::App& app, Action& action);
 void declare_baseline(CLI::App& app, Action& action);
 void declare_table(CLI::App& app, Action& action);
+void declare_import(CLI::App& app, Action& action);
 void declare_export(CLI::App& app, Action& action);
 void declare_synth(CLI::App& app, Action& action);
 void declare_saliency(CLI::App& app, Action& action);

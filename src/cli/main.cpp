@@ -43,6 +43,7 @@ constexpr Declaration kCommands[] = {
     {kMeasure, sact::cli::declare_table},
     {kFiles, sact::cli::declare_new},
     {kFiles, sact::cli::declare_info},
+    {kFiles, sact::cli::declare_import},
     {kFiles, sact::cli::declare_export},
     {kFiles, sact::cli::declare_synth},
     {kFiles, sact::cli::declare_doctor},

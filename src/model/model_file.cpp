@@ -6,20 +6,10 @@
 
 #include "base/error.h"
 #include "model/spec_from_weights.h"
+#include "model/weight_check.h"
 
 namespace sact {
 namespace {
-
-bool is_floating(io::Dtype dtype) {
-  return dtype == io::Dtype::kF32 || dtype == io::Dtype::kF64 || dtype == io::Dtype::kF16 ||
-         dtype == io::Dtype::kBF16;
-}
-
-/// The head's weight may come as [classes, C] or [classes, C, 1, 1].
-io::Shape without_trailing_ones(io::Shape shape, size_t rank) {
-  while (shape.size() > rank && shape.back() == 1) shape.pop_back();
-  return shape;
-}
 
 void check_weight(const io::SafetensorsFile& file, const WeightInfo& weight) {
   const io::TensorView* view = file.find(weight.name);
@@ -29,10 +19,7 @@ void check_weight(const io::SafetensorsFile& file, const WeightInfo& weight) {
         "spec describes",
         file.name(), weight.name, io::shape_text(weight.shape));
   }
-  const io::Shape shape = weight.role == WeightRole::kLinear
-                              ? without_trailing_ones(view->shape, weight.shape.size())
-                              : view->shape;
-  if (shape != weight.shape) {
+  if (!has_shape_of(*view, weight)) {
     fail("{}: tensor '{}' must have the shape {}, found {}", file.name(), weight.name,
          io::shape_text(weight.shape), io::shape_text(view->shape));
   }
@@ -63,9 +50,10 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
   if (!spec_was_stored_) {
     remarks_.push_back(fmt::format(
         "{}: has no spec; it was worked out from the weights, and the usual mean, std and crop of "
-        "input images are assumed; 'sact export' writes a file that has its own (--mean, --std, "
-        "--crop, --size, --labels)",
-        name()));
+        "input images are assumed; 'sact {}' writes a file that has its own (--mean, --std, "
+        "--crop, "
+        "--size, --labels)",
+        name(), spec_.adaptive() ? "export" : "import"));
   }
   std::set<std::string, std::less<>> used;
   for (const WeightInfo& weight : weight_list(spec_)) {
@@ -98,19 +86,7 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
 std::vector<float> ModelFile::values(const WeightInfo& weight) const {
   const io::TensorView* view = file_.find(weight.name);
   SACT_ASSERT(view);
-  std::vector<float> values = io::float_values(*view, weight.name);
-  for (float value : values) {
-    if (!std::isfinite(value)) {
-      fail(
-          "{}: tensor '{}' has values that are not finite; the network was damaged or its training "
-          "diverged",
-          name(), weight.name);
-    }
-    if (weight.role == WeightRole::kNormVariance && value < 0) {
-      fail("{}: tensor '{}' holds variances, but one is {}", name(), weight.name, value);
-    }
-  }
-  return values;
+  return weight_values(*view, weight.role, weight.name, name());
 }
 
 void expect_classifier(const ModelFile& file) {

@@ -205,7 +205,7 @@ TEST(CliExport, GivesAPublishedFileItsPreprocessingAndClassNames) {
   write_without_spec(directory / "m", directory / "published");
   std::ofstream(directory / "labels.txt") << "cat\ndog\n";
   const auto before = run_sact({"info", "published"}, d);
-  EXPECT_NE(before.err.find("'sact export'"), std::string::npos) << before.err;
+  EXPECT_NE(before.err.find("'sact import'"), std::string::npos) << before.err;
 
   const auto made =
       run_sact({"export", "published", "--mean", "0.5,0.4,0.3", "--std", "0.5,0.25,1", "--crop",

@@ -9,6 +9,7 @@
 #include "data/synthetic.h"
 #include "io/image.h"
 #include "io/json.h"
+#include "io/safetensors.h"
 #include "support/program.h"
 #include "support/temporary.h"
 
@@ -144,6 +145,11 @@ TEST_F(CliJson, OfFilesAndTheMachine) {
   EXPECT_EQ(exported["model"], "sact");
   EXPECT_EQ(exported["out"], "small");
   checked("export", {"none", "--onnx", "m.onnx"});
+  const io::SafetensorsFile model(directory_ / "none");
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [name, view] : model.tensors()) tensors.push_back({name, view});
+  io::write_safetensors(directory_ / "published", tensors, {});  // without a spec
+  EXPECT_EQ(checked("import", {"published", "-o", "imported"})["source"], "published");
   EXPECT_EQ(checked("synth", {"-o", "shapes", "--count", "3", "--size", "32"})["images"], 3);
   checked("doctor", {});
 }

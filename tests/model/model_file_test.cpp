@@ -208,6 +208,17 @@ TEST(ModelFile, SpecIsWorkedOutForEveryKindOfNetwork) {
   }
 }
 
+TEST(ModelFile, AUnitThatLacksAWeightMakesNoSmallerNetwork) {
+  test::TemporaryDirectory directory;
+  for (const std::string missing : {"layer1.1.conv1.weight", "layer1.0.conv3.weight"}) {
+    auto names = torchvision_names({3, 1, 1, 1}, /*bottleneck=*/true);
+    std::erase_if(names, [&](const auto& tensor) { return tensor.first == missing; });
+    write_published(directory / "m", names);
+    const std::string message = test::error_of([&] { ModelFile(directory / "m"); });
+    EXPECT_NE(message.find("'" + missing + "'"), std::string::npos) << message;
+  }
+}
+
 TEST(ModelFile, NumbersOfAFileWithoutASpecAreCheckedBeforeTheyAreUsed) {
   test::TemporaryDirectory directory;
   const std::vector<std::byte> zeros(4096 * 4);
