@@ -31,23 +31,15 @@ constexpr const char *kRun = "Run a network", *kTrain = "Train", *kMeasure = "Me
                      *kFiles = "Files and machine";
 
 constexpr Declaration kCommands[] = {
-    {kRun, sact::cli::declare_predict},
-    {kRun, sact::cli::declare_detect},
-    {kRun, sact::cli::declare_saliency},
-    {kTrain, sact::cli::declare_train},
-    {kTrain, sact::cli::declare_train_detector},
-    {kTrain, sact::cli::declare_baseline},
-    {kMeasure, sact::cli::declare_eval},
-    {kMeasure, sact::cli::declare_coco_eval},
-    {kMeasure, sact::cli::declare_bench},
-    {kMeasure, sact::cli::declare_table},
-    {kFiles, sact::cli::declare_new},
-    {kFiles, sact::cli::declare_info},
-    {kFiles, sact::cli::declare_export},
-    {kFiles, sact::cli::declare_synth},
-    {kFiles, sact::cli::declare_doctor},
-    {kFiles, sact::cli::declare_help},
-    {"", sact::cli::declare_generate_docs},
+    {kRun, sact::cli::declare_predict},          {kRun, sact::cli::declare_detect},
+    {kRun, sact::cli::declare_saliency},         {kTrain, sact::cli::declare_train},
+    {kTrain, sact::cli::declare_train_detector}, {kTrain, sact::cli::declare_baseline},
+    {kMeasure, sact::cli::declare_eval},         {kMeasure, sact::cli::declare_coco_eval},
+    {kMeasure, sact::cli::declare_bench},        {kMeasure, sact::cli::declare_calibrate},
+    {kMeasure, sact::cli::declare_table},        {kFiles, sact::cli::declare_new},
+    {kFiles, sact::cli::declare_info},           {kFiles, sact::cli::declare_export},
+    {kFiles, sact::cli::declare_synth},          {kFiles, sact::cli::declare_doctor},
+    {kFiles, sact::cli::declare_help},           {"", sact::cli::declare_generate_docs},
 };
 
 void add_version(CLI::App& command) {
