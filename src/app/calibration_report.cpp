@@ -11,6 +11,10 @@ std::string percent(double share) {
   return fmt::format("{:.1f}", 100 * share);
 }
 
+std::string shift_text(double shift) {
+  return shift == 0 ? "0" : fmt::format("{:+g}", shift);
+}
+
 /// A quantity in percent over the share of FLOPs, with the shift beside each point.
 report::Series over_work(const Dial& dial, const std::string& name,
                          const std::function<double(const DialPoint&)>& value, bool labels) {
@@ -20,7 +24,7 @@ report::Series over_work(const Dial& dial, const std::string& name,
   for (const DialPoint& point : dial.points) {
     series.x.push_back(100 * point.flops_share.mean);
     series.y.push_back(100 * value(point));
-    if (labels) series.labels.push_back(fmt::format("{:+g}", point.shift));
+    if (labels) series.labels.push_back(shift_text(point.shift));
   }
   return series;
 }
@@ -57,11 +61,10 @@ std::string dial_plots(const Dial& dial) {
   quality.x_label = "share of the dense network's FLOPs (%)";
   quality.y_label = "share of images (%)";
   quality.series = {over_work(
-      dial, "agreement with halting off", [](const DialPoint& p) { return p.agreement; }, true)};
+      dial, "agreement", [](const DialPoint& p) { return p.agreement; }, true)};
   if (any.dense_agreement) {
     quality.series.push_back(over_work(
-        dial, "agreement with the dense network",
-        [](const DialPoint& p) { return *p.dense_agreement; }, false));
+        dial, "with --dense", [](const DialPoint& p) { return *p.dense_agreement; }, false));
   }
   if (any.accuracy) {
     quality.series.push_back(over_work(

@@ -1,6 +1,7 @@
 // The limit to an image's FLOPs, held to what it promises on random networks and scores.
 #include "model/hard_budget.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
