@@ -32,6 +32,7 @@ void declare_train(CLI::App& app, Action& action);
 void declare_train_detector(CLI::App& app, Action& action);
 void declare_eval(CLI::App& app, Action& action);
 void declare_bench(CLI::App& app, Action& action);
+void declare_calibrate(CLI::App& app, Action& action);
 void declare_baseline(CLI::App& app, Action& action);
 void declare_table(CLI::App& app, Action& action);
 void declare_import(CLI::App& app, Action& action);

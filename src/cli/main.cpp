@@ -40,6 +40,7 @@ constexpr Declaration kCommands[] = {
     {kMeasure, sact::cli::declare_eval},
     {kMeasure, sact::cli::declare_coco_eval},
     {kMeasure, sact::cli::declare_bench},
+    {kMeasure, sact::cli::declare_calibrate},
     {kMeasure, sact::cli::declare_table},
     {kFiles, sact::cli::declare_new},
     {kFiles, sact::cli::declare_info},

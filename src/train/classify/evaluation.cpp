@@ -42,7 +42,8 @@ std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
     torch::cuda::synchronize();
   }
   const auto start = Clock::now();
-  std::vector<ImageResult> results = results_of(spec, network->forward(images), options.size);
+  std::vector<ImageResult> results =
+      results_of(spec, network->forward(images, {.halting = options.halting}), options.size);
   seconds += seconds_since(start);
   return results;
 }
@@ -135,7 +136,8 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const Evaluatio
     outcomes.push_back(evaluate(
         network, loader, group,
         {size, request.batch, request.precision == Precision::kBFloat16, request.interrupted,
-         [&](const EvaluatedImage& image) { evaluation::report(request, image); }, nullptr}));
+         [&](const EvaluatedImage& image) { evaluation::report(request, image); }, nullptr,
+         request.halting}));
   }
   if (!group.first()) outcomes.clear();
   return outcomes;

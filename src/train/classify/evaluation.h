@@ -42,6 +42,7 @@ struct EvaluateOptions {
   std::function<bool()> interrupted = {};  // asked between batches
   OnImage on_image = {};
   Answers* answers = nullptr;  // filled, in all processes alike, where wanted
+  HaltingControl halting = {};
 };
 
 /// Runs the network over every readable image. Several processes share the images, each of them
