@@ -5,6 +5,7 @@ namespace sact::train {
 Sgd::Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions options)
     : options_(options) {
   for (auto& item : parameters) {
+    if (!item.value().requires_grad()) continue;
     names_.push_back(item.key());
     parameters_.push_back(item.value());
     velocities_.push_back(torch::zeros_like(item.value()).detach());

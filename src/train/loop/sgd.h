@@ -21,6 +21,7 @@ struct SgdOptions {
 /// arithmetic.
 class Sgd {
  public:
+  /// Parameters that require no gradient stay as they are.
   Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions options);
 
   /// One step from the gradients; returns their norm before clipping (waits for the device only
