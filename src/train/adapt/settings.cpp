@@ -60,7 +60,6 @@ void validate(const AdaptSettings& s) {
     fail("setting 'norms': with train=halting the dense network stays as it is; use norms=frozen");
   }
   if (s.val.empty()) check_setting_range("val_split", s.val_split, 0.0001, 0.9);
-  check_setting_range("score_floor", s.score_floor, 0.0, 0.9);
   check_setting_range("kl", s.kl, 0.0, 1e6);
   check_setting_range("temperature", s.temperature, 0.01, 1000.0);
   check_setting_range("features", s.features, 0.0, 1e6);

@@ -14,6 +14,7 @@ struct AdaptSettings : PhotographSettings {
   AdaptSettings() {
     halting = "sact";
     halting_scale = 0;
+    score_floor = 0.05;
     val_split = 0.05;
     epochs = 10;
     rate = 1e-3;
@@ -34,7 +35,6 @@ struct AdaptSettings : PhotographSettings {
   std::vector<std::string> images;
   std::vector<std::string> val;
   std::string val_data;
-  double score_floor = 0.05;
   std::string train = "all";
   std::string norms = "frozen";
 

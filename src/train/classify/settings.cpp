@@ -21,6 +21,8 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit_new_network(s, visit);
   visit("halting", s.halting, defines, "none, act, sact, or auto: as init, else none");
   visit_halting_rule(s, visit);
+  visit("score_floor", s.score_floor, defines,
+        "floor under halting scores, which makes low ones 0; 0: as init, else none");
   visit("norm_decay", s.norm_decay, defines, "decay of the norms' moving averages");
   visit_halting_start(s, visit);
   visit("halting_reach", s.halting_reach, defines,
@@ -54,6 +56,7 @@ void validate_photographs(const PhotographSettings& s) {
   check_setting_range("warmup_epochs", s.warmup_epochs, 0.0, double(s.epochs));
   check_setting_range("tau_warmup_epochs", s.tau_warmup_epochs, 0.0, double(s.epochs));
   check_setting_range("halting_rate", s.halting_rate, 0.0, 1000.0);
+  check_setting_range("score_floor", s.score_floor, 0.0, 0.99);
   if (s.halting_reach != 0) check_setting_range("halting_reach", s.halting_reach, 0.6, 100.0);
   check_setting_range("halting_gradient_floor", s.halting_gradient_floor, 0.0, 0.25);
   if (s.storage_size != 0) check_setting_range("storage_size", s.storage_size, 32, 4096);

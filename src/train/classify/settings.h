@@ -14,6 +14,7 @@ struct PhotographSettings : CommonSettings {
   // What is trained.
   double val_split = 0;
   double epsilon = 0;
+  double score_floor = 0;
   int tile = 0;
   std::string halting_norm = "auto";
   double norm_decay = 0.997;
