@@ -17,12 +17,10 @@ struct AdaptSettings : PhotographSettings {
     score_floor = 0.05;
     val_split = 0.05;
     epochs = 10;
-    rate = 1e-3;
+    rate = 5e-5;
     schedule = "cosine";
-    halting_rate = 10;
-    weight_decay = 1e-5;
+    halting_rate = 200;
     decay_norms = false;
-    clip_norm = 5;
     size = 0;
     crop_min_area = 0.35;
     brightness = 0.1;
@@ -38,11 +36,14 @@ struct AdaptSettings : PhotographSettings {
   std::string train = "all";
   std::string norms = "frozen";
 
+  std::string optimizer = "adam";
+
   // The loss.
   double kl = 1;
   double temperature = 1;
   double features = 1;
   double budget = 0;
+  double budget_ramp = 0.3;
   double steering = 0.1;
   double tau_max = 1;
 };

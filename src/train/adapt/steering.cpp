@@ -21,10 +21,10 @@ SteeringImpl::SteeringImpl(const SteeringOptions& options) : options_(options) {
   log_tau_ = scalar("log_tau", std::log(std::max(options.tau, kTauMin)));
 }
 
-void SteeringImpl::update(bool first) {
+void SteeringImpl::update(double budget, bool first) {
   torch::NoGradGuard no_grad;
   mean_share_.lerp_(share_, first ? 1.0 : kForgetting);
-  const torch::Tensor excess = mean_share_ - options_.budget;
+  const torch::Tensor excess = mean_share_ - budget;
   log_tau_.add_(excess * options_.gain).clamp_(std::log(kTauMin), std::log(options_.tau_max));
   tau_.copy_((log_tau_ + kProportion * excess).exp().clamp(kTauMin, options_.tau_max));
 }

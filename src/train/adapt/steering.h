@@ -6,8 +6,7 @@
 namespace sact::train {
 
 struct SteeringOptions {
-  double budget = 0;  // share of the dense network's FLOPs
-  double gain = 0;    // growth of log tau in a step for each share too much
+  double gain = 0;  // growth of log tau in a step for each share too much
   double tau = 0, tau_max = 1;
 };
 
@@ -22,7 +21,8 @@ class SteeringImpl : public torch::nn::Module {
   /// Weighs from now on with this.
   void set_tau(double tau) { tau_.fill_(tau); }
   /// Takes the share of the last step into account; `first`: it is the first that counts.
-  void update(bool first);
+  /// `budget` is the share that is wanted now.
+  void update(double budget, bool first);
 
   /// [1], read by a step that may be recorded.
   const torch::Tensor& tau() const { return tau_; }

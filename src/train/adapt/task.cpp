@@ -39,6 +39,7 @@ LoopSettings AdaptTask::loop_settings() const {
   LoopSettings loop =
       train::loop_settings(setting(), fmt::format("{}", fmt::join(setting().images, ", ")));
   loop.sgd.halting_rate = setting().halting_rate;
+  loop.sgd.adam = setting().optimizer == "adam";
   return loop;
 }
 
@@ -74,8 +75,8 @@ void AdaptTask::make_model(const ModelSpec& spec, const std::vector<Weight>& wei
   student->set_norm_decay(setting().norm_decay);
   student->set_halting_slope_floor(setting().halting_gradient_floor);
   if (setting().norms == "frozen") student->freeze_norms();
-  module_ = AdaptModule(student, SteeringOptions{setting().budget, setting().steering,
-                                                 setting().tau, setting().tau_max});
+  module_ =
+      AdaptModule(student, SteeringOptions{setting().steering, setting().tau, setting().tau_max});
   teacher_ = make_network(dense_spec(spec), read_weights(*dense_, dense_spec(spec)));
   for (torch::Tensor& parameter : teacher_->parameters()) parameter.set_requires_grad(false);
   report_ = std::make_unique<AdaptReport>(spec, setting().budget);
@@ -158,12 +159,18 @@ void AdaptTask::start_epoch(int64_t epoch, std::vector<int64_t> order, int64_t f
   pass_ = train_loader_->pass(std::move(order), setting().batch, first, /*training=*/true);
 }
 
+double AdaptTask::budget_at(int64_t step) const {
+  const double steps = double(setting().epochs * context_->steps_per_epoch);
+  const double ramp = setting().budget_ramp * steps;
+  return double(step) < ramp ? 1 - (1 - setting().budget) * double(step) / ramp : setting().budget;
+}
+
 /// With a budget tau is steered from the end of its rise on, by what the steps since have taken.
 void AdaptTask::set_tau(int64_t step) {
   const double rise = setting().tau_warmup_epochs * double(context_->steps_per_epoch);
   const int64_t first = int64_t(std::ceil(rise)) + 1;  // the step after the first at full weight
   if (setting().budget > 0 && step >= first) {
-    module_->steering->update(step == first);
+    module_->steering->update(budget_at(step), step == first);
   } else {
     module_->steering->set_tau(ponder_weight(setting(), step, context_->steps_per_epoch));
   }

@@ -79,6 +79,7 @@ class AdaptTask : public Task {
   AdaptEvaluation compare();
   double accuracy_of(Network network);
   void set_tau(int64_t step);
+  double budget_at(int64_t step) const;
 
   SettingsOf<AdaptSettings> settings_;
   const RunContext* context_ = nullptr;

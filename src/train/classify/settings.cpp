@@ -55,7 +55,7 @@ void validate_photographs(const PhotographSettings& s) {
   check_setting_range("step_factor", s.step_factor, 0.0, 1.0);
   check_setting_range("warmup_epochs", s.warmup_epochs, 0.0, double(s.epochs));
   check_setting_range("tau_warmup_epochs", s.tau_warmup_epochs, 0.0, double(s.epochs));
-  check_setting_range("halting_rate", s.halting_rate, 0.0, 1000.0);
+  check_setting_range("halting_rate", s.halting_rate, 0.0, 1e6);
   check_setting_range("score_floor", s.score_floor, 0.0, 0.99);
   if (s.halting_reach != 0) check_setting_range("halting_reach", s.halting_reach, 0.6, 100.0);
   check_setting_range("halting_gradient_floor", s.halting_gradient_floor, 0.0, 0.25);

@@ -37,7 +37,7 @@ void visit_descent(Settings& s, Visit&& visit) {
   visit("batch", s.batch, defines, "images in a step, of each process");
   visit("rate", s.rate, defines, "learning rate");
   visit("schedule", s.schedule, defines, "step or cosine");
-  visit("momentum", s.momentum, defines, "momentum of SGD");
+  visit("momentum", s.momentum, defines, "momentum");
   visit("weight_decay", s.weight_decay, defines, "weight decay");
   visit("decay_norms", s.decay_norms, defines, "weight decay also on norms and biases");
   visit("clip_norm", s.clip_norm, defines, "largest norm of the gradient; 0: no limit");

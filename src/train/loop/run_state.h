@@ -20,7 +20,7 @@ struct RunStateOptions {
   std::string settings_json;
   ModelSpec spec;
   double checkpoint_minutes = 10;
-  std::string command;  // that makes such runs
+  std::string command = {};  // that makes such runs
   /// Beside the gradients, what differs between processes and is averaged.
   std::vector<torch::Tensor> averaged = {};
   std::function<bool()> interrupted = {};

@@ -205,7 +205,7 @@ void Trainer::train_step(EpochSums& sums) {
   sgd_->zero_gradients();
   task_.step(now.step, sums);
   state_->exchange();
-  sgd_->step(rate(now.step));
+  sgd_->step(rate(now.step), now.step);
   now.position += step_images();
   now.images += double(step_images());
   ++now.step;
