@@ -30,6 +30,7 @@ void declare_predict(CLI::App& app, Action& action);
 void declare_detect(CLI::App& app, Action& action);
 void declare_train(CLI::App& app, Action& action);
 void declare_train_detector(CLI::App& app, Action& action);
+void declare_adapt(CLI::App& app, Action& action);
 void declare_eval(CLI::App& app, Action& action);
 void declare_bench(CLI::App& app, Action& action);
 void declare_calibrate(CLI::App& app, Action& action);

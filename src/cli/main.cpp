@@ -36,6 +36,7 @@ constexpr Declaration kCommands[] = {
     {kRun, sact::cli::declare_saliency},
     {kTrain, sact::cli::declare_train},
     {kTrain, sact::cli::declare_train_detector},
+    {kTrain, sact::cli::declare_adapt},
     {kTrain, sact::cli::declare_baseline},
     {kMeasure, sact::cli::declare_eval},
     {kMeasure, sact::cli::declare_coco_eval},

@@ -198,6 +198,7 @@ TEST_F(CliJson, OfMeasurements) {
 TEST_F(CliJson, OfSettings) {
   EXPECT_EQ(checked("train", {"--settings"})["settings"]["momentum"], 0.9);
   EXPECT_TRUE(checked("train-detector", {"--settings"})["settings"].contains("anchor_sizes"));
+  EXPECT_EQ(checked("adapt", {"--settings"})["settings"]["images"], Json::array());
 }
 
 TEST_F(CliJson, OfSaliency) {
@@ -210,12 +211,14 @@ TEST_F(CliJson, OfSaliency) {
 
 #ifdef SACT_HAS_TORCH
 TEST_F(CliJson, OfTraining) {
-  checked("train", {"--data", "synthetic:size=36,count=8,val=4", "-o", "run", "units=1,1",
+  checked("train", {"--data", "synthetic:size=36,count=8,val=4", "-o", "run", "units=2,1",
                     "stem=small", "unit=basic", "width=4", "size=32", "batch=4", "epochs=1"});
   checked("train-detector",
           {"--data", "synthetic:size=64,count=2,val=1", "-o", "found", "train=train", "val=val",
            "shorter_side=64", "stem=small", "unit=basic", "width=4", "units=1,1,1",
            "anchor_sizes=16,32", "epochs=1"});
+  checked("adapt", {"run/best.safetensors", "--images", "photos", "-o", "adapted", "size=32",
+                    "batch=1", "epochs=1"});
 }
 #endif
 

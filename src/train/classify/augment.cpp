@@ -117,7 +117,7 @@ data::NormalizedBox random_crop(Random& random, double min_area, double max_aspe
   return {};
 }
 
-void random_color(Random& random, const TrainSettings& settings, Augmentation& augmentation) {
+void random_color(Random& random, const PhotographSettings& settings, Augmentation& augmentation) {
   std::array<int, 4> order = {0, 1, 2, 3};
   for (int i = 3; i > 0; --i) std::swap(order[size_t(i)], order[size_t(random.below(i + 1))]);
   auto around_one = [&](double range) { return float(random.uniform(1 - range, 1 + range)); };
@@ -141,7 +141,7 @@ void random_color(Random& random, const TrainSettings& settings, Augmentation& a
   }
 }
 
-Augmentation draw_augmentation(const TrainSettings& settings, uint64_t seed, int64_t epoch,
+Augmentation draw_augmentation(const PhotographSettings& settings, uint64_t seed, int64_t epoch,
                                int64_t index, float aspect, const data::NormalizedBox& box) {
   Random random =
       Random::derived(Random::derived(seed, uint64_t(epoch) + 1).bits(), uint64_t(index));

@@ -213,6 +213,12 @@ void NetworkImpl::set_halting_slope_floor(double floor) {
   }
 }
 
+void NetworkImpl::freeze_norms() {
+  for (auto& module : modules()) {
+    if (auto* norm = module->as<NormImpl>()) norm->frozen = true;
+  }
+}
+
 void NetworkImpl::synchronise_norms(ProcessGroup& group) {
   joined_norms_ = true;
   for (auto& module : modules()) {
@@ -235,6 +241,7 @@ NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOpt
     x = spec_.adaptive() ? run_adaptive_block(block, x, options, budgets ? &*budgets : nullptr,
                                               output.blocks.back())
                          : run_plain_block(block, x, output.blocks.back());
+    output.blocks.back().features = x;
   }
   output.features = x;
   if (norm_) x = torch::relu(norm_(x));

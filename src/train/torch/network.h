@@ -21,8 +21,9 @@ class HaltingScoreImpl : public torch::nn::Module {
   HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec);
   /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT. `shift`: see HaltingControl.
   torch::Tensor forward(const torch::Tensor& x, double shift = 0);
-  /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms.
-  bool can_be_fused() const { return tile_ == 1 && global_norm_; }
+  /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms, nor
+  /// frozen norms.
+  bool can_be_fused() const { return tile_ == 1 && global_norm_ && !global_norm_->frozen; }
   ScoreTensors tensors() const;
   /// Smallest slope for gradients that pull a score back, 0 at first; see halting_slope().
   double slope_floor = 0;
@@ -89,6 +90,7 @@ struct ForwardOptions {
 
 /// What a block gave. A plain block gives every position all its units: N = rho = L.
 struct BlockOutput {
+  torch::Tensor features;      // [B, C, H, W]
   torch::Tensor ponder_cost;   // rho [B, H, W], with gradients
   torch::Tensor units;         // N [B, H, W], float
   torch::Tensor distribution;  // p [B, L, H, W] when asked for
@@ -124,6 +126,8 @@ class NetworkImpl : public torch::nn::Module {
   /// otherwise. The numbers differ by rounding.
   void use_fused_blocks(bool use) { use_fused_blocks_ = use; }
 
+  /// From now on all norms use their moving averages in training too, and leave them as they are.
+  void freeze_norms();
   /// Statistics of all norms over the joined batch of all processes; see NormImpl::synchronise().
   void synchronise_norms(ProcessGroup& group);
 
