@@ -254,8 +254,8 @@ class Benchmark {
     }
     const auto dense =
         load(measure::dense_network(model_), group.precision)->session(result_.threads);
-    const auto adaptive =
-        load(measure::adaptive_network(model_), group.precision)->session(result_.threads);
+    const auto adaptive = load(measure::adaptive_network(model_), group.precision)
+                              ->session(result_.threads, options_.compute.halting);
     const std::vector<Input> inputs = expand_inputs(options_.images);
     const int images = int(inputs.size()), repeats = (options_.rounds + images - 1) / images;
     measure::Times plain, skipping;

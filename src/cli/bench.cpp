@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/compute_options.h"
 #include "cli/interrupt.h"
+#include "model/detection.h"
 
 namespace sact::cli {
 namespace {
@@ -19,6 +20,7 @@ struct BenchOptions {
   std::string model, csv;
   std::vector<std::string> sizes, dtypes = {"fp32"};
   app::BenchmarkOptions benchmark;
+  HaltingRequest halting;
 };
 
 void print_layers(const app::TimedLayers& timed, int threads) {
@@ -39,6 +41,14 @@ int run(BenchOptions& options) {
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   benchmark.compute.threads = options.common.threads;
   benchmark.sizes = parse_sizes(options.sizes);
+  if (options.halting.asks() && benchmark.images.empty()) {
+    fail(
+        "--halting-shift, --budget and --hard-budget need images: in noise, active sets are made "
+        "up");
+  }
+  benchmark.compute.halting =
+      chosen_halting(options.halting, model,
+                     benchmark.sizes.empty() ? own_size(model.spec()) : benchmark.sizes.front());
   benchmark.precisions.clear();
   for (const std::string& dtype : options.dtypes) {
     benchmark.precisions.push_back(precision_from_name(dtype));
@@ -52,6 +62,9 @@ int run(BenchOptions& options) {
   if (options.common.json) {
     io::Json json = app::benchmark_json(model.name(), result);
     json["seconds"] = watch.lap() / 1000;
+    if (options.halting.asks()) {
+      json["dial"] = dial_json(options.halting, benchmark.compute.halting, std::nullopt);
+    }
     print_json(json);
     return 0;
   }
@@ -64,6 +77,7 @@ int run(BenchOptions& options) {
                     result.kernels, pluralize(result.threads, "thread")));
   if (const auto doubt = app::benchmark_doubt(result.rows); !doubt.empty())
     log_warning("{}", doubt);
+  if (options.halting.asks()) print(dial_text(options.halting, benchmark.compute.halting));
   if (!options.csv.empty()) print(fmt::format("wrote {}", options.csv));
   return 0;
 }
@@ -120,6 +134,7 @@ void declare_bench(CLI::App& app, Action& action) {
   command->add_flag("--layers", options->benchmark.layers,
                     "Also tell what each layer of the dense run took");
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
+  add_halting_options(*command, options->halting);
   add_threads_option(*command, options->common);
   add_output_options(*command, options->common);
   set_examples(*command,

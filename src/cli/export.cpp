@@ -86,7 +86,12 @@ int run(const ExportOptions& options) {
   if (!options.onnx.empty()) expect_classifier(model);
   if (!options.onnx.empty()) return run_onnx(options, model, spec);
   const io::Dtype dtype = dtype_of(options, model);
-  write_model(options.out, spec, read_weights(model, spec), dtype);
+  // A curve that was measured stays true while the network sees the same of an image.
+  const InputSpec &now = spec.input, &before_export = model.spec().input;
+  const bool sees_the_same = now.size == before_export.size && now.crop == before_export.crop &&
+                             now.mean == before_export.mean && now.std == before_export.std;
+  write_model(options.out, spec, read_weights(model, spec), dtype,
+              sees_the_same ? model.dial() : std::nullopt);
   const uint64_t before = std::filesystem::file_size(options.model);
   const uint64_t after = std::filesystem::file_size(options.out);
   if (options.common.json) {

@@ -16,7 +16,8 @@ std::string percent(double accuracy) {
 
 int run(const TrainingOptions& options) {
   if (options.list_settings) {
-    print_settings(options, train::settings_help(), train::to_json(train::TrainSettings{}));
+    print_settings(options, train::settings_help<train::TrainSettings>(),
+                   train::to_json(train::TrainSettings{}));
     return 0;
   }
   const train::TrainOutcome outcome = app::torch_plugin().train(training_request(options));
@@ -31,10 +32,11 @@ int run(const TrainingOptions& options) {
 void declare_train(CLI::App& app, Action& action) {
   auto options = std::make_shared<TrainingOptions>();
   CLI::App* command = app.add_subcommand("train", "Train a network on a folder of images");
-  add_training_options(*command, *options,
-                       "Image folder with train/ and val/ (or val_split=0.1), CIFAR-10 folder, "
-                       "or synthetic",
-                       "Model file to start from", train::to_json(train::TrainSettings{}));
+  add_data_options(*command, *options,
+                   "Image folder with train/ and val/ (or val_split=0.1), CIFAR-10 folder, "
+                   "or synthetic",
+                   "Model file to start from");
+  add_training_options(*command, *options, train::to_json(train::TrainSettings{}));
   set_examples(*command,
                "  sact train --data photos --out runs/plain depth=50 epochs=40 size=128\n"
                "  sact train --data photos --out runs/sact --init runs/plain/best.safetensors \\\n"
@@ -44,7 +46,7 @@ void declare_train(CLI::App& app, Action& action) {
                "  sact train --data synthetic --out runs/try units=2,2,2 stem=small unit=basic \\\n"
                "             width=16 size=32 halting=sact epochs=5\n"
                "\n" +
-                   train::settings_help());
+                   train::settings_help<train::TrainSettings>());
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

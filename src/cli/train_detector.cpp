@@ -13,7 +13,7 @@ namespace {
 
 int run(const TrainingOptions& options) {
   if (options.list_settings) {
-    print_settings(options, train::detection_settings_help(),
+    print_settings(options, train::settings_help<train::DetectionSettings>(),
                    train::to_json(train::DetectionSettings{}));
     return 0;
   }
@@ -28,9 +28,9 @@ void declare_train_detector(CLI::App& app, Action& action) {
   auto options = std::make_shared<TrainingOptions>();
   CLI::App* command =
       app.add_subcommand("train-detector", "Train a detector on images with annotated boxes");
-  add_training_options(
-      *command, *options, "Folder with COCO or Pascal VOC annotations, or synthetic",
-      "Classifier or detector to start from", train::to_json(train::DetectionSettings{}));
+  add_data_options(*command, *options, "Folder with COCO or Pascal VOC annotations, or synthetic",
+                   "Classifier or detector to start from");
+  add_training_options(*command, *options, train::to_json(train::DetectionSettings{}));
   set_examples(*command,
                "  sact train-detector --data coco --out runs/coco --init sact.safetensors\n"
                "  sact train-detector --data synthetic:size=128,count=2000,val=200 "
@@ -39,7 +39,7 @@ void declare_train_detector(CLI::App& app, Action& action) {
                "width=16 \\\n"
                "             units=2,2,2,2 anchor_sizes=24,48 halting=sact rate=0.01\n"
                "\n" +
-                   train::detection_settings_help());
+                   train::settings_help<train::DetectionSettings>());
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

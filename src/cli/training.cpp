@@ -10,21 +10,29 @@
 
 namespace sact::cli {
 
-void add_training_options(CLI::App& command, TrainingOptions& options, const std::string& data_help,
-                          const std::string& init_help, const std::string& defaults) {
-  const io::Json settings = io::Json::parse(defaults);
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : settings.items()) keys.push_back(key + "=");
+void add_data_options(CLI::App& command, TrainingOptions& options, const std::string& data_help,
+                      const std::string& init_help) {
   command.add_option("--data", options.data, data_help)->type_name("DATA");
+  command.add_option("--init", options.init, init_help)->type_name("MODEL");
+}
+
+std::vector<std::string> setting_beginnings(const std::string& defaults) {
+  const io::Json settings = io::Json::parse(defaults);
+  std::vector<std::string> beginnings;
+  for (const auto& [key, value] : settings.items()) beginnings.push_back(key + "=");
+  return beginnings;
+}
+
+void add_training_options(CLI::App& command, TrainingOptions& options,
+                          const std::string& defaults) {
   command
       .add_option("-o,--out", options.run,
                   "Run folder; one that is there is resumed, with its settings")
       ->type_name("DIR");
-  command.add_option("--init", options.init, init_help)->type_name("MODEL");
   command.add_option("--config", options.config, "JSON file with settings")->type_name("FILE");
   command.add_option("settings", options.assignments, "Settings as key=value, over --config")
       ->type_name("KEY=VALUE")
-      ->check(begins_with(keys));
+      ->check(begins_with(setting_beginnings(defaults)));
   command.add_flag("--settings", options.list_settings, "List the settings and nothing else");
   add_common_options(command, options.common);
 }

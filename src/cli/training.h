@@ -16,9 +16,15 @@ struct TrainingOptions {
   bool list_settings = false;
 };
 
-/// `defaults` are all settings as JSON, whose keys completion offers.
-void add_training_options(CLI::App& command, TrainingOptions& options, const std::string& data_help,
-                          const std::string& init_help, const std::string& defaults);
+/// --data and --init, of commands that train on a data set.
+void add_data_options(CLI::App& command, TrainingOptions& options, const std::string& data_help,
+                      const std::string& init_help);
+
+/// What every training has. `defaults` are all settings as JSON, whose keys completion offers.
+void add_training_options(CLI::App& command, TrainingOptions& options, const std::string& defaults);
+
+/// How an assignment of each of the settings begins: "epochs=".
+std::vector<std::string> setting_beginnings(const std::string& defaults);
 
 /// What --settings prints: the list of settings, or their defaults as JSON.
 void print_settings(const TrainingOptions& options, const std::string& help,

@@ -55,6 +55,9 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
         "--size, --labels)",
         name(), spec_.adaptive() ? "export" : "import"));
   }
+  if (const auto dial = file_.metadata().find(kDialKey); dial != file_.metadata().end()) {
+    dial_ = dial_from_json(dial->second, name() + ": its dial");
+  }
   std::set<std::string, std::less<>> used;
   for (const WeightInfo& weight : weight_list(spec_)) {
     check_weight(file_, weight);
@@ -113,6 +116,15 @@ io::Dtype ModelFile::dtype() const {
   return most->first;
 }
 
+void ModelFile::write_with_dial(const std::filesystem::path& path, const Dial& dial) const {
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [tensor, view] : file_.tensors()) tensors.push_back({tensor, view});
+  io::Metadata metadata = file_.metadata();
+  metadata[std::string(kSpecKey)] = to_json(spec_);
+  metadata[std::string(kDialKey)] = io::dump_json(to_json(dial));
+  io::write_safetensors(path, tensors, metadata);
+}
+
 std::vector<Weight> read_weights(const ModelFile& file, const ModelSpec& spec) {
   std::vector<Weight> weights;
   for (const WeightInfo& info : weight_list(spec)) weights.push_back({info, file.values(info)});
@@ -134,7 +146,8 @@ void check_fits_f16(const Weight& weight, const std::filesystem::path& path) {
 }  // namespace
 
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
-                 const std::vector<Weight>& weights, io::Dtype dtype) {
+                 const std::vector<Weight>& weights, io::Dtype dtype,
+                 const std::optional<Dial>& dial) {
   validate(spec, path.string());
   std::vector<std::vector<std::byte>> storage;
   std::vector<io::NamedTensor> tensors;
@@ -147,7 +160,9 @@ void write_model(const std::filesystem::path& path, const ModelSpec& spec,
     storage.push_back(io::stored_as(weight.values, stored));
     tensors.push_back({weight.info.name, {stored, weight.info.shape, storage.back()}});
   }
-  io::write_safetensors(path, tensors, {{std::string(kSpecKey), to_json(spec)}, {"format", "pt"}});
+  io::Metadata metadata = {{std::string(kSpecKey), to_json(spec)}, {"format", "pt"}};
+  if (dial) metadata[std::string(kDialKey)] = io::dump_json(to_json(*dial));
+  io::write_safetensors(path, tensors, metadata);
 }
 
 }  // namespace sact

@@ -31,6 +31,7 @@ struct TorchPlugin {
   TorchFacts (*facts)(int threads);
   TrainOutcome (*train)(const TrainRequest& request);
   TrainOutcome (*train_detector)(const TrainRequest& request);
+  TrainOutcome (*adapt)(const TrainRequest& request);
   /// Empty in all but the first of several processes.
   std::vector<EvalOutcome> (*evaluate)(const ModelFile& file, const EvaluationRequest& request);
 };

@@ -165,6 +165,12 @@ TEST_F(CliJson, OfImages) {
       "detect", {"detector", "--eval", "--gt", "gt.json", "--data", "photos", "--no-pictures"});
   EXPECT_TRUE(scored["AP"].is_number()) << "as coco-eval has it";
   checked("saliency map", {"sact", "photos", "missing.png", "--size", "32"}, 1);
+  const std::vector<std::string> dial = {"--halting-shift", "1", "--hard-budget", "0.99"};
+  EXPECT_EQ(checked("predict", {"sact", "photos", dial[0], dial[1]})["dial"]["shift"], 1);
+  EXPECT_EQ(checked("detect", {"detector", "photos", "--no-pictures", dial[0], dial[1], dial[2],
+                               dial[3]})["dial"]["shift"],
+            1);
+  checked("saliency map", {"sact", "photos", "--size", "32", dial[0], dial[1]});
 }
 
 TEST_F(CliJson, OfMeasurements) {
@@ -172,6 +178,13 @@ TEST_F(CliJson, OfMeasurements) {
   std::vector<std::string> arguments = {"sact"};
   arguments.insert(arguments.end(), data.begin(), data.end());
   const Json result = checked("eval", arguments);
+  std::vector<std::string> calibration = {"sact", "--shifts=-1,1", "--dense", "none", "--out",
+                                          "dial", "--plot", "dial.svg"};
+  calibration.insert(calibration.end(), data.begin(), data.end());
+  checked("calibrate", calibration);
+  EXPECT_EQ(checked("info", {"dial"})["dial"]["points"].size(), 2u);
+  checked("eval", {"dial", data[0], data[1], "--halting-shift", "1", "--hard-budget", "0.9"});
+  checked("bench", {"dial", "photos", "--rounds", "1", "--halting-shift", "1"});
   write("sact.json", io::dump_json(result));
   checked("table", {"SACT=sact.json", "--csv", "table.csv"});
   const Json baseline =
@@ -185,6 +198,7 @@ TEST_F(CliJson, OfMeasurements) {
 TEST_F(CliJson, OfSettings) {
   EXPECT_EQ(checked("train", {"--settings"})["settings"]["momentum"], 0.9);
   EXPECT_TRUE(checked("train-detector", {"--settings"})["settings"].contains("anchor_sizes"));
+  EXPECT_EQ(checked("adapt", {"--settings"})["settings"]["images"], Json::array());
 }
 
 TEST_F(CliJson, OfSaliency) {
@@ -197,12 +211,14 @@ TEST_F(CliJson, OfSaliency) {
 
 #ifdef SACT_HAS_TORCH
 TEST_F(CliJson, OfTraining) {
-  checked("train", {"--data", "synthetic:size=36,count=8,val=4", "-o", "run", "units=1,1",
+  checked("train", {"--data", "synthetic:size=36,count=8,val=4", "-o", "run", "units=2,1",
                     "stem=small", "unit=basic", "width=4", "size=32", "batch=4", "epochs=1"});
   checked("train-detector",
           {"--data", "synthetic:size=64,count=2,val=1", "-o", "found", "train=train", "val=val",
            "shorter_side=64", "stem=small", "unit=basic", "width=4", "units=1,1,1",
            "anchor_sizes=16,32", "epochs=1"});
+  checked("adapt", {"run/best.safetensors", "--images", "photos", "-o", "adapted", "size=32",
+                    "batch=1", "epochs=1"});
 }
 #endif
 

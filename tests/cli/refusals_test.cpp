@@ -9,6 +9,7 @@
 #include "kernels/cpu/kernels.h"
 #include "support/program.h"
 #include "support/random_model.h"
+#include "support/sanitizers.h"
 #include "support/temporary.h"
 
 namespace sact {
@@ -71,7 +72,7 @@ TEST_F(CliRefusals, WhatIsNoSizeIsAMistakeOfTheCommandLine) {
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses
+#ifndef SACT_MEMORY_IS_SANITIZED
 
 constexpr uint64_t kLimit = uint64_t{3} << 30;
 

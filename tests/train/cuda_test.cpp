@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "train/classify/augment.h"
 #include "train/classify/step.h"
 #include "train/loop/epoch_sums.h"
 #include "train/loop/sgd.h"
@@ -51,6 +52,27 @@ TEST_F(Cuda, InferenceEqualsTheCpu) {
       EXPECT_EQ(test::image_flops(spec, found, {65, 47}),
                 test::image_flops(spec, expected, {65, 47}));
     }
+  }
+}
+
+TEST_F(Cuda, AugmentedBatchesEqualTheCpusWhereTheDeviceIsBehind) {
+  const torch::Tensor pixels = torch::randint(256, {4, 3, 40, 40}, torch::kUInt8);
+  const torch::Tensor on_device = pixels.cuda();
+  auto augmented = [&](const torch::Tensor& stored, int64_t epoch) {
+    std::vector<Augmentation> augmentations;
+    for (int64_t i = 0; i < 4; ++i) {
+      augmentations.push_back(draw_augmentation(TrainSettings(), 66, epoch, i, 1.0f, {}));
+    }
+    return augment_batch(stored, augmentations, 32, InputSpec());
+  };
+  augmented(on_device, 0);  // what is loaded at the first call is there
+  // Work of a tenth of a second or more, behind which the numbers of all batches wait.
+  torch::Tensor large = torch::ones({8192, 8192}, torch::kCUDA);
+  for (int i = 0; i < 8; ++i) large = large.mm(large) / 8192;
+  std::vector<torch::Tensor> found;
+  for (int64_t epoch = 0; epoch < 20; ++epoch) found.push_back(augmented(on_device, epoch));
+  for (int64_t epoch = 0; epoch < 20; ++epoch) {
+    EXPECT_LT(relative_difference(found[size_t(epoch)], augmented(pixels, epoch)), 1e-4) << epoch;
   }
 }
 
@@ -190,6 +212,46 @@ TEST_F(Cuda, FusedBlocksKeepUpSlopesAsPlainOperationsDo) {
     }
     EXPECT_LT(Errors::median(errors), 1e-2);
     EXPECT_GT(Errors::median(changes), 0.1);
+  }
+}
+
+TEST_F(Cuda, FusedBlocksHaveTheFloorUnderScoresThatPlainOperationsHave) {
+  for (Halting halting : {Halting::kAct, Halting::kSact}) {
+    ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
+    spec.width = 24;
+    spec.score_floor = 0.3;
+    std::vector<double> errors, changes;
+    for (uint64_t seed = 131; seed < 136; ++seed) {
+      const double slope_floor = 0.1;
+      const auto exact = training_results(spec, seed, false, torch::kFloat64, slope_floor);
+      const auto fused = training_results(spec, seed, true, torch::kFloat32, slope_floor);
+      ModelSpec unfloored = spec;
+      unfloored.score_floor = 0;
+      const auto without = training_results(unfloored, seed, true, torch::kFloat32, slope_floor);
+      for (const auto& [name, value] : exact) {
+        if (name.starts_with("units")) EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
+        if (!name.starts_with("gradient") || name.find("halting") == name.npos) continue;
+        errors.push_back(relative_difference(fused.at(name), value));
+        changes.push_back(relative_difference(without.at(name), value));
+      }
+    }
+    EXPECT_LT(Errors::median(errors), 1e-2);
+    EXPECT_GT(Errors::median(changes), 0.1);
+  }
+}
+
+TEST_F(Cuda, FusedBlocksWithScoresOfZeroGiveTheirLastState) {
+  ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 4});
+  spec.width = 24;
+  spec.score_floor = 0.9999;  // above all scores
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    const auto fused = training_results(spec, 141, true, type);
+    const auto plain = training_results(spec, 141, false, type);
+    EXPECT_LT(relative_difference(fused.at("logits"), plain.at("logits")), 1e-5);
+    for (size_t block = 0; block < 2; ++block) {
+      const auto& cost = fused.at("cost " + std::to_string(block));
+      EXPECT_TRUE((cost == spec.units[block] + 1).all().item<bool>());
+    }
   }
 }
 

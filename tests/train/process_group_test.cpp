@@ -14,11 +14,13 @@
 #include "report/csv.h"
 #include "support/errors.h"
 #include "support/program.h"
+#include "train/adapt/task.h"
 #include "train/classify/evaluation.h"
 #include "train/classify/task.h"
 #include "train/detect/evaluation.h"
 #include "train/detect/task.h"
 #include "train/loop/trainer.h"
+#include "train/photograph_files.h"
 #include "train/process_group_job.h"
 
 namespace sact::train {
@@ -107,7 +109,7 @@ TEST(ProcessGroup, MovesTensorsToWhereTheyCanBeExchangedAndBack) {
   EXPECT_EQ(group.average({most}, {false}), std::vector<bool>{true});
   EXPECT_DOUBLE_EQ(most[0].item<double>(), 0.5);
   EXPECT_TRUE(group.any(false));
-  EXPECT_EQ(group.broadcast("two letters"), "\x01");
+  EXPECT_EQ(group.broadcast("x"), "\x01");
   group.barrier();
 }
 
@@ -264,6 +266,46 @@ TEST_F(TwoProcesses, StopTogetherAndResumeToTheSameBits) {
     run_training(task, alone);
   });
   EXPECT_NE(message.find("2 processes"), std::string::npos) << message;
+}
+
+TEST_F(TwoProcesses, AdaptANetworkAsOneDoesWithTheJoinedBatch) {
+  test::write_dense(directory_ / "dense.safetensors", test::small_dense_spec());
+  test::write_photographs(directory_ / "photos", 22);
+  auto arguments = [&](const std::string& run, int batch) {
+    return std::vector<std::string>{(directory_ / run).string(),
+                                    "0",
+                                    "init=" + (directory_ / "dense.safetensors").string(),
+                                    "images=" + (directory_ / "photos").string(),
+                                    "batch=" + std::to_string(batch),
+                                    "epochs=3",
+                                    "rate=0.001",
+                                    "budget=0.7",
+                                    "steering=2",
+                                    "workers=1",
+                                    "samples=0"};
+  };
+  expect_success(run("adapt", arguments("two", 5)));
+  const auto first = tensors(output(0) + ".weights"), second = tensors(output(1) + ".weights");
+  AdaptTask task;
+  TrainRequest alone;
+  const auto settings = arguments("one", 10);
+  alone.run = settings[0];
+  alone.threads = 1;
+  alone.assignments.assign(settings.begin() + 2, settings.end());
+  run_training(task, alone);
+  const auto expected = task.network()->parameters();
+  ASSERT_EQ(first.size(), expected.size());
+  for (size_t i = 0; i < first.size(); ++i) {
+    EXPECT_TRUE(torch::equal(first[i], second[i])) << i;
+    EXPECT_LT((first[i] - expected[i]).abs().max().item<double>(), 1e-4) << i;
+  }
+  const auto two = report::read_csv(directory_ / "two/log.csv"),
+             one = report::read_csv(directory_ / "one/log.csv");
+  for (const char* column : {"tau", "train_share", "val_kl", "share"}) {
+    EXPECT_NEAR(two.find(column)->back(), one.find(column)->back(),
+                1e-3 * one.find(column)->back() + 1e-6)
+        << column;
+  }
 }
 
 TEST_F(TwoProcesses, OtherSettingsOfAWorkerAreNamed) {

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "base/log.h"
+#include "train/adapt/task.h"
 #include "train/classify/task.h"
 #include "train/loop/trainer.h"
 #include "train/process_group_job.h"
@@ -51,7 +52,8 @@ void units(const std::string& output, const Arguments& arguments) {
 }
 
 /// A training run that this worker interrupts after `stop` steps (0: never).
-void run(const std::string& output, const Arguments& arguments) {
+template <typename AnyTask>
+TrainOutcome run(AnyTask& task, const std::string& output, const Arguments& arguments) {
   set_log_level(LogLevel::kQuiet);
   TrainRequest request;
   request.run = arguments.at(0);
@@ -60,10 +62,20 @@ void run(const std::string& output, const Arguments& arguments) {
   int asked = 0;
   if (stop > 0) request.interrupted = [&] { return ++asked >= stop; };
   request.assignments.assign(arguments.begin() + 2, arguments.end());
-  ClassifierTask task;
   const TrainOutcome result = run_training(task, request);
-  const EvalOutcome& last = task.last_evaluation();
   torch::save(task.network()->parameters(), output + ".weights");
+  return result;
+}
+
+void adapt(const std::string& output, const Arguments& arguments) {
+  AdaptTask task;
+  run(task, output, arguments);
+}
+
+void train(const std::string& output, const Arguments& arguments) {
+  ClassifierTask task;
+  const TrainOutcome result = run(task, output, arguments);
+  const EvalOutcome& last = task.last_evaluation();
   std::ofstream(output) << result.finished << ' ' << result.steps << ' ' << last.images << ' '
                         << std::hexfloat << last.accuracy << ' ' << last.recall5 << ' '
                         << last.flops.mean;
@@ -78,7 +90,8 @@ int main(int argc, char** argv) {
   try {
     if (arguments[0] == "gradients") sact::train::gradients(arguments[1], rest);
     if (arguments[0] == "units") sact::train::units(arguments[1], rest);
-    if (arguments[0] == "train") sact::train::run(arguments[1], rest);
+    if (arguments[0] == "train") sact::train::train(arguments[1], rest);
+    if (arguments[0] == "adapt") sact::train::adapt(arguments[1], rest);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

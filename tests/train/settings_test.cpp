@@ -104,7 +104,7 @@ TEST(Settings, AMistypedKeyIsGuessed) {
 }
 
 TEST(Settings, HelpListsEveryKey) {
-  const std::string help = settings_help();
+  const std::string help = settings_help<TrainSettings>();
   const io::Json defaults = io::Json::parse(to_json(TrainSettings{}));
   for (const auto& [key, value] : defaults.items()) {
     EXPECT_NE(help.find("  " + key + "="), std::string::npos) << key;

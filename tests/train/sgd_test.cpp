@@ -71,5 +71,42 @@ TEST(Sgd, HaltingScoresHaveTheirOwnRate) {
   EXPECT_NEAR(dict[1].value()[0].item<float>(), 1 - 0.1 * 0.2 * 2.5, 1e-6);
 }
 
+TEST(Sgd, AdamGoesAsFarWhateverTheGradientsSize) {
+  for (const float gradient : {1e-4f, 100.0f}) {
+    auto dict = parameters();
+    Sgd sgd(dict, {.momentum = 0.9, .weight_decay = 0, .adam = true});
+    for (int64_t step = 0; step < 3; ++step) {
+      set_gradients(dict, gradient);
+      sgd.step(0.1, step);
+    }
+    EXPECT_NEAR(dict["norm"][0].item<float>(), 1 - 3 * 0.1, 1e-3) << gradient;
+  }
+}
+
+TEST(Sgd, TwoStepsOfAdamByHand) {
+  auto dict = parameters();
+  Sgd sgd(dict, {.momentum = 0.5, .weight_decay = 0.1, .decay_norms = false, .adam = true});
+  set_gradients(dict, 1);
+  sgd.step(0.1, 0);
+  // Both means are 1 after correction; w = 1 (1 - 0.01) - 0.1 = 0.89, without decay 0.9.
+  EXPECT_NEAR(dict["conv"][0][0].item<float>(), 0.89, 1e-5);
+  EXPECT_NEAR(dict["norm"][0].item<float>(), 0.9, 1e-5);
+  set_gradients(dict, 3);
+  sgd.step(0.1, 1);
+  // v = (0.25 + 1.5) / 0.75 = 7/3; s = (0.999e-3 + 9e-3) / 1.999e-3 = 5.002
+  EXPECT_NEAR(dict["norm"][0].item<float>(), 0.9 - 0.1 * (7.0 / 3) / std::sqrt(5.002), 1e-4);
+  EXPECT_EQ(sgd.state().size(), 4u) << "two for each parameter";
+}
+
+TEST(Sgd, ParametersThatNeedNoGradientStay) {
+  auto dict = parameters();
+  dict["conv"].requires_grad_(false);
+  Sgd sgd(dict, {.momentum = 0, .weight_decay = 0.5});
+  sgd.zero_gradients();
+  sgd.step(1);
+  EXPECT_EQ(dict["conv"][0][0].item<float>(), 1);
+  EXPECT_EQ(dict["norm"][0].item<float>(), 0.5);
+}
+
 }  // namespace
 }  // namespace sact::train

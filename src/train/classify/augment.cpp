@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "train/torch/device.h"
 
 namespace sact::train {
 namespace {
@@ -69,13 +70,6 @@ float overlap(const data::NormalizedBox& a, const data::NormalizedBox& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-torch::Tensor device_tensor(const std::vector<float>& values, torch::IntArrayRef shape,
-                            torch::Device device) {
-  torch::Tensor host = torch::empty(shape, torch::kFloat32);
-  std::copy(values.begin(), values.end(), host.data_ptr<float>());
-  return host.to(device);
-}
-
 torch::Tensor normalise(const torch::Tensor& images, const InputSpec& input) {
   std::vector<float> scale, shift;
   for (size_t c = 0; c < 3; ++c) {
@@ -123,7 +117,7 @@ data::NormalizedBox random_crop(Random& random, double min_area, double max_aspe
   return {};
 }
 
-void random_color(Random& random, const TrainSettings& settings, Augmentation& augmentation) {
+void random_color(Random& random, const PhotographSettings& settings, Augmentation& augmentation) {
   std::array<int, 4> order = {0, 1, 2, 3};
   for (int i = 3; i > 0; --i) std::swap(order[size_t(i)], order[size_t(random.below(i + 1))]);
   auto around_one = [&](double range) { return float(random.uniform(1 - range, 1 + range)); };
@@ -147,7 +141,7 @@ void random_color(Random& random, const TrainSettings& settings, Augmentation& a
   }
 }
 
-Augmentation draw_augmentation(const TrainSettings& settings, uint64_t seed, int64_t epoch,
+Augmentation draw_augmentation(const PhotographSettings& settings, uint64_t seed, int64_t epoch,
                                int64_t index, float aspect, const data::NormalizedBox& box) {
   Random random =
       Random::derived(Random::derived(seed, uint64_t(epoch) + 1).bits(), uint64_t(index));

@@ -24,7 +24,7 @@ struct Augmentation {
 
 /// Draws the augmentation of one image in one epoch: a pure function of its arguments. `aspect` is
 /// the original width over height; `box` is what the crop must show a part of.
-Augmentation draw_augmentation(const TrainSettings& settings, uint64_t seed, int64_t epoch,
+Augmentation draw_augmentation(const PhotographSettings& settings, uint64_t seed, int64_t epoch,
                                int64_t index, float aspect, const data::NormalizedBox& box);
 
 /// Inception-style random crop: a share of the area, an aspect ratio, and a place; with a box, at
@@ -34,7 +34,7 @@ data::NormalizedBox random_crop(Random& random, double min_area, double max_aspe
 
 /// The four colour changes in random order. They are all affine in the colour and in the mean
 /// colour of the image, and so is any sequence of them: one matrix product per image.
-void random_color(Random& random, const TrainSettings& settings, Augmentation& augmentation);
+void random_color(Random& random, const PhotographSettings& settings, Augmentation& augmentation);
 
 /// Applies them: `pixels` uint8 [B, 3, S, S] on the device, result [B, 3, size, size] normalised.
 torch::Tensor augment_batch(const torch::Tensor& pixels,

@@ -31,9 +31,14 @@ void add_up(ProcessGroup& group, std::vector<double>& values) {
   std::copy_n(sums.data_ptr<double>(), values.size(), values.begin());
 }
 
+struct BatchResults {
+  std::vector<ImageResult> images;
+  std::vector<int> labels;
+};
+
 /// Runs a batch, and adds to `seconds` what the network took.
-std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
-                                   const EvaluateOptions& options, double& seconds) {
+BatchResults run_batch(Network network, const data::Dataset& dataset, const DeviceBatch& batch,
+                       const EvaluateOptions& options, double& seconds) {
   const ModelSpec& spec = network->spec();
   Autocast autocast(options.bf16);
   torch::Tensor images = evaluation_batch(batch.pixels, options.size, spec.input);
@@ -42,8 +47,14 @@ std::vector<ImageResult> run_batch(Network network, const DeviceBatch& batch,
     torch::cuda::synchronize();
   }
   const auto start = Clock::now();
-  std::vector<ImageResult> results = results_of(spec, network->forward(images), options.size);
+  const NetworkOutput output = network->forward(images, {.halting = options.halting});
+  BatchResults results{results_of(spec, output, options.size), {}};
   seconds += seconds_since(start);
+  if (options.judge) {
+    results.labels = options.judge(images, output);
+  } else {
+    for (const int64_t index : batch.indices) results.labels.push_back(dataset.label(index));
+  }
   return results;
 }
 
@@ -89,13 +100,13 @@ EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
     if (options.interrupted && options.interrupted()) {
       throw Interrupted("the evaluation was interrupted");
     }
-    const auto results = run_batch(network, batch, options, network_seconds[0]);
+    const auto [results, labels] = run_batch(network, dataset, batch, options, network_seconds[0]);
     for (size_t i = 0; i < results.size(); ++i) {
-      const int label = dataset.label(batch.indices[i]);
-      tally.add(results[i], label);
-      if (options.answers) note_answer(results[i], label, batch.indices[i], *options.answers);
+      tally.add(results[i], labels[i]);
+      if (options.answers) note_answer(results[i], labels[i], batch.indices[i], *options.answers);
       if (!options.on_image) continue;
-      options.on_image({dataset.sample_name(batch.indices[i]), options.size, label, results[i]});
+      options.on_image(
+          {dataset.sample_name(batch.indices[i]), options.size, labels[i], results[i]});
     }
     progress.advance(batch.count());
   }
@@ -135,7 +146,8 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const Evaluatio
     outcomes.push_back(evaluate(
         network, loader, group,
         {size, request.batch, request.precision == Precision::kBFloat16, request.interrupted,
-         [&](const EvaluatedImage& image) { evaluation::report(request, image); }, nullptr}));
+         [&](const EvaluatedImage& image) { evaluation::report(request, image); }, nullptr,
+         request.halting}));
   }
   if (!group.first()) outcomes.clear();
   return outcomes;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -13,10 +12,6 @@ namespace sact::train {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-int total(const std::vector<int>& counts) {
-  return std::accumulate(counts.begin(), counts.end(), 0);
-}
 
 std::vector<report::Plot> run_plots(const report::CsvColumns& log, const ModelSpec& spec) {
   report::Plot loss, accuracy, flops;
@@ -98,7 +93,7 @@ std::vector<double> ClassifierReport::log_row(const EpochNumbers& numbers,
                              evaluated(found.recall5),
                              evaluated(found.flops.mean),
                              evaluated(found.flops.std),
-                             double(total(dead_units_)),
+                             double(dead_units_.count()),
                              numbers.seconds,
                              numbers.images_per_second};
   for (size_t block = 0; block < size_t(spec_.blocks()); ++block) {
@@ -110,34 +105,16 @@ std::vector<double> ClassifierReport::log_row(const EpochNumbers& numbers,
   return row;
 }
 
-/// "block 1: unit 5; block 3: units 2 to 4", or nothing. Later units are reached only through
-/// earlier ones, so the dead are the last of their block.
-std::string ClassifierReport::dead_units_text() const {
-  std::vector<std::string> parts;
-  for (size_t block = 0; block < dead_units_.size(); ++block) {
-    const int last = spec_.units[block], first = last - dead_units_[block] + 1;
-    if (first > last) continue;
-    parts.push_back(first == last
-                        ? fmt::format("block {}: unit {}", block + 1, last)
-                        : fmt::format("block {}: units {} to {}", block + 1, first, last));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 EpochReport ClassifierReport::epoch(const EpochNumbers& numbers, const EvalOutcome* evaluation,
                                     double val_loss) {
-  const std::string dead_before = dead_units_text();
-  dead_units_.clear();
-  for (size_t block = 0; block < numbers.maxima.size(); ++block) {
-    dead_units_.push_back(spec_.units[block] - int(std::lround(numbers.maxima[block])));
-  }
   EpochReport told;
+  dead_units_.see(numbers, told);
   told.row = log_row(numbers, evaluation, val_loss);
   told.scalars = {{"train/loss", numbers.means[kLossSum]},
                   {"train/cross_entropy", numbers.means[kEntropySum]},
                   {"train/accuracy", numbers.means[kCorrectSum]},
                   {"train/rate", numbers.rate},
-                  {"train/dead_units", total(dead_units_)}};
+                  {"train/dead_units", dead_units_.count()}};
   if (spec_.adaptive()) {
     told.scalars.emplace_back("train/ponder_cost", numbers.means[kPonderSum]);
   }
@@ -158,17 +135,6 @@ EpochReport ClassifierReport::epoch(const EpochNumbers& numbers, const EvalOutco
     if (spec_.adaptive()) told.line += fmt::format(", units {}", fmt::join(units, " "));
   }
   told.line += fmt::format(", {:.0f} images/s", numbers.images_per_second);
-  // When there are other dead units than before, not in every epoch.
-  const std::string dead = dead_units_text();
-  if (dead == dead_before) return told;
-  if (dead.empty()) {
-    told.note = "no unit is dead any more";
-  } else {
-    told.warning = fmt::format(
-        "{} of {} units are dead, no position reached them in epoch {} ({}); if that stays so, a "
-        "smaller tau or halting_bias lets more positions go on",
-        total(dead_units_), spec_.total_units(), numbers.epoch, dead);
-  }
   return told;
 }
 
@@ -187,9 +153,9 @@ report::SummaryPage ClassifierReport::page(const report::CsvColumns& log) const 
         {"of the dense network", fmt::format("{:.1f} %", 100 * flops / dense_flops_of(spec_))});
     page.tables.push_back(best_and_last_epochs(log, *rows, spec_));
   }
-  const int dead = total(dead_units_);
+  const int dead = dead_units_.count();
   page.facts.push_back(
-      {"dead units", dead == 0 ? "none" : fmt::format("{} ({})", dead, dead_units_text())});
+      {"dead units", dead == 0 ? "none" : fmt::format("{} ({})", dead, dead_units_.text())});
   page.plots = run_plots(log, spec_);
   classes.add_to(page, spec_);
   return page;

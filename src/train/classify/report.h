@@ -7,13 +7,14 @@
 #include "model/eval_result.h"
 #include "train/classify/class_results.h"
 #include "train/classify/step.h"
+#include "train/loop/dead_units.h"
 #include "train/loop/task.h"
 
 namespace sact::train {
 
 class ClassifierReport {
  public:
-  explicit ClassifierReport(ModelSpec spec) : spec_(std::move(spec)) {}
+  explicit ClassifierReport(const ModelSpec& spec) : spec_(spec), dead_units_(spec) {}
 
   Quantities quantities() const;
   std::vector<std::string> log_columns() const;
@@ -26,11 +27,9 @@ class ClassifierReport {
  private:
   std::vector<double> log_row(const EpochNumbers& numbers, const EvalOutcome* evaluation,
                               double val_loss) const;
-  std::string dead_units_text() const;
 
   ModelSpec spec_;
-  /// Of each block, how many of its last units no position reached in the whole epoch.
-  std::vector<int> dead_units_;
+  DeadUnits dead_units_;
 };
 
 }  // namespace sact::train

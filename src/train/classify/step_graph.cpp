@@ -18,14 +18,14 @@ StepResult StepGraph::run(const torch::Tensor& images, const torch::Tensor& labe
                           const Work& work) {
   if (recorded_ && images.sizes() == images_.sizes()) {
     images_.copy_(images);
-    labels_.copy_(labels);
+    if (labels.defined()) labels_.copy_(labels);
     graph_->replay();
     gradients_.restore();  // a batch of another size, or the update, may have put others in place
     return result_;
   }
   if (recorded_ || ++steps_ <= kStepsBeforeRecording) return work(images, labels);
   images_ = images.clone();
-  labels_ = labels.clone();
+  if (labels.defined()) labels_ = labels.clone();
   graph_->record([&] { result_ = work(images_, labels_); });
   gradients_.note();
   recorded_ = true;

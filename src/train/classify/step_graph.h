@@ -25,6 +25,7 @@ class StepGraph {
   StepGraph(std::unique_ptr<RecordingStream> stream, std::unique_ptr<KernelGraph> graph,
             std::vector<torch::Tensor> parameters);
 
+  /// `labels` may be undefined.
   StepResult run(const torch::Tensor& images, const torch::Tensor& labels, const Work& work);
 
  private:

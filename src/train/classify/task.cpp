@@ -1,23 +1,15 @@
 #include "train/classify/task.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "data/held_out.h"
 #include "data/open.h"
-#include "model/preprocess.h"
 #include "model/result.h"
-#include "report/ponder_sheet.h"
-#include "train/classify/augment.h"
 #include "train/torch/network_weights.h"
 #include "train/torch/torch_runner.h"
 
 namespace sact::train {
 namespace {
-
-double decoded_bytes(const data::Dataset& dataset, int side) {
-  return double(dataset.size()) * 3 * side * side;
-}
 
 /// The model that a run starts from decides about these; a value that is not the default was given
 /// by the user, who then expects it to count.
@@ -36,11 +28,10 @@ void check_agrees_with_init(const TrainSettings& settings, const ModelSpec& spec
 }  // namespace
 
 LoopSettings ClassifierTask::loop_settings() const {
-  LoopSettings loop = train::loop_settings(setting());
+  LoopSettings loop = train::loop_settings(setting(), setting());
   loop.initial.halting_reach = setting().halting_reach;
   loop.split = data::split_name("val", setting().val_split);
   loop.sgd.halting_rate = setting().halting_rate;
-  loop.average_buffers = !setting().sync_norms;
   return loop;
 }
 
@@ -72,8 +63,14 @@ torch::OrderedDict<std::string, torch::Tensor> ClassifierTask::tensors() {
   return named_tensors(*network_);
 }
 
-void ClassifierTask::check_init(const ModelFile& init) const {
+std::string ClassifierTask::start_from(const ModelSpec& spec, const ModelFile& init) {
   expect_classifier(init);
+  return Task::start_from(spec, init);
+}
+
+std::vector<torch::Tensor> ClassifierTask::averaged_tensors() {
+  if (setting().sync_norms) return {};
+  return network_->buffers();  // moving averages
 }
 
 RateSchedule ClassifierTask::schedule(int64_t steps_per_epoch) const {
@@ -91,31 +88,14 @@ std::string ClassifierTask::prepare(const RunContext& context) {
   step.graph = setting().cuda_graph && !setting().sync_norms;
   step_ = std::make_unique<TrainingStep>(network_, step);
 
-  auto storage_size = [&](const data::Dataset& dataset, int side, double crop) {
-    return setting().storage_size ? setting().storage_size
-                                  : data::suitable_storage_size(dataset, side, crop);
-  };
-  DeviceLoaderOptions options;
-  options.workers = context.workers;
-  options.max_corrupt = setting().max_corrupt;
-  options.device = context.device;
-  options.interrupted = context.interrupted;
-  train_options_ = val_options_ = options;
-  train_options_.storage_size = storage_size(*train_set_, setting().size, InputSpec().crop);
-  // Evaluation sees what `sact eval` of the model would see.
-  val_options_.storage_size = storage_size(*val_set_, eval_side(), network_->spec().input.crop);
-  const double bytes = decoded_bytes(*train_set_, train_options_.storage_size) +
-                       decoded_bytes(*val_set_, val_options_.storage_size);
-  const bool cache = setting().cache == "memory" ||
-                     (setting().cache == "auto" &&
-                      context.group.local_size() * bytes < 0.5 * double(available_memory()));
-  train_options_.cache = val_options_.cache = cache;
-  return cache ? "in memory" : "";
+  plan_ = plan_loaders(setting(), *train_set_, *val_set_, setting().size, setting().eval_side(),
+                       network_->spec().input, context);
+  return plan_.kept;
 }
 
 void ClassifierTask::load_data() {
-  train_loader_ = std::make_unique<DeviceLoader>(*train_set_, train_options_);
-  val_loader_ = std::make_unique<DeviceLoader>(*val_set_, val_options_);
+  train_loader_ = std::make_unique<DeviceLoader>(*train_set_, plan_.train);
+  val_loader_ = std::make_unique<DeviceLoader>(*val_set_, plan_.val);
 }
 
 void ClassifierTask::start_epoch(int64_t epoch, std::vector<int64_t> order, int64_t first) {
@@ -125,14 +105,8 @@ void ClassifierTask::start_epoch(int64_t epoch, std::vector<int64_t> order, int6
 
 void ClassifierTask::step(int64_t step, EpochSums& sums) {
   SACT_ASSERT(pass_->next(batch_));
-  std::vector<Augmentation> augmentations;
-  for (size_t i = 0; i < batch_.indices.size(); ++i) {
-    augmentations.push_back(draw_augmentation(setting(), uint64_t(setting().seed), epoch_,
-                                              batch_.indices[i], batch_.aspects[i],
-                                              batch_.boxes[i]));
-  }
   const torch::Tensor images =
-      augment_batch(batch_.pixels, augmentations, setting().size, network_->spec().input);
+      augmented(batch_, setting(), epoch_, setting().size, network_->spec().input);
   step_->set_tau(ponder_weight(setting(), step, context_->steps_per_epoch));
   const StepResult result = step_->run(images, batch_.labels);
   sums.add(result.sums, result.most_units);
@@ -151,35 +125,15 @@ double ClassifierTask::evaluate() {
 }
 
 std::optional<io::RgbImage> ClassifierTask::draw_samples(int count) {
-  if (count == 0 || !network_->spec().adaptive()) return std::nullopt;
-  const EvaluationMode mode(*network_);
   const ModelSpec& spec = network_->spec();
-  const Size size = eval_size();
-  report::PonderSheet sheet;
-  count = int(std::min<int64_t>(count, val_set_->size()));
-  for (int i = 0; i < count; ++i) {
-    // Spread over the set, which is ordered by class.
-    const int64_t index = int64_t(i) * val_set_->size() / count;
-    io::RgbImage image;
-    try {
-      image = val_set_->load(index).image;
-    } catch (const Error&) {
-      continue;  // named when it was met in a batch
-    }
-    const io::Crop crop = io::central_crop(image, spec.input.crop);
-    std::vector<float> input = network_input(image, crop, size, spec.input);
-    const torch::Tensor images =
-        torch::from_blob(input.data(), {1, 3, size.height, size.width}, torch::kFloat32)
-            .to(context_->device);
-    const ImageResult result = std::move(results_of(spec, network_->forward(images), size).front());
-    const int truth = val_set_->label(index), answer = top_classes(result.logits, 1)[0].index;
-    sheet.add(io::cut(image, crop), ponder_cost_map(result),
-              fmt::format("{}: {}\nis {}, ponder cost {:.2f}", answer == truth ? "right" : "wrong",
-                          printable(spec.label(answer)), printable(spec.label(truth)),
-                          ponder_cost(result)));
-  }
-  if (sheet.size() == 0) return std::nullopt;
-  return sheet.draw(2);
+  return draw_ponder_maps(
+      network_, *val_set_, eval_size(), count,
+      [&](int64_t sample, const torch::Tensor&, const ImageResult& result) {
+        const int truth = val_set_->label(sample), answer = top_classes(result.logits, 1)[0].index;
+        return fmt::format("{}: {}\nis {}, ponder cost {:.2f}", answer == truth ? "right" : "wrong",
+                           printable(spec.label(answer)), printable(spec.label(truth)),
+                           ponder_cost(result));
+      });
 }
 
 const char* ClassifierTask::samples_caption() const {
@@ -214,11 +168,12 @@ ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::stri
     spec.halting = halting_from_name(settings.halting, "setting 'halting'");
   }
   if (settings.epsilon != 0) spec.epsilon = settings.epsilon;
+  if (settings.score_floor != 0) spec.score_floor = settings.score_floor;
   if (settings.tile != 0) spec.tile = settings.tile;
   if (settings.halting_norm != "auto") spec.halting_norm = settings.halting_norm == "true";
   spec.classes = int(class_names.size());
   spec.labels = class_names;
-  spec.input.size = settings.eval_size ? settings.eval_size : settings.size;
+  spec.input.size = settings.eval_side();
   validate(spec, "the network of this run");
   return spec;
 }

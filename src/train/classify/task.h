@@ -6,6 +6,7 @@
 #include "data/dataset.h"
 #include "train/classify/data_loader.h"
 #include "train/classify/evaluation.h"
+#include "train/classify/photographs.h"
 #include "train/classify/report.h"
 #include "train/classify/settings.h"
 #include "train/classify/step.h"
@@ -25,7 +26,8 @@ class ClassifierTask : public Task {
                   torch::Device device) override;
   torch::nn::Module& module() override { return *network_; }
   torch::OrderedDict<std::string, torch::Tensor> tensors() override;
-  void check_init(const ModelFile& init) const override;
+  std::string start_from(const ModelSpec& spec, const ModelFile& init) override;
+  std::vector<torch::Tensor> averaged_tensors() override;
   RateSchedule schedule(int64_t steps_per_epoch) const override;
   std::string prepare(const RunContext& context) override;
   void load_data() override;
@@ -55,13 +57,12 @@ class ClassifierTask : public Task {
 
  private:
   const TrainSettings& setting() const { return settings_.value; }
-  int eval_side() const { return setting().eval_size ? setting().eval_size : setting().size; }
-  Size eval_size() const { return {eval_side(), eval_side()}; }
+  Size eval_size() const { return {setting().eval_side(), setting().eval_side()}; }
 
   SettingsOf<TrainSettings> settings_;
   const RunContext* context_ = nullptr;
   std::unique_ptr<data::Dataset> train_set_, val_set_;
-  DeviceLoaderOptions train_options_, val_options_;
+  LoaderPlan plan_;
   std::unique_ptr<DeviceLoader> train_loader_, val_loader_;
   Network network_{nullptr};
   std::unique_ptr<TrainingStep> step_;

@@ -20,7 +20,7 @@ io::RgbImage image_of(const torch::Tensor& pixels) {
 }  // namespace
 
 LoopSettings DetectorTask::loop_settings() const {
-  LoopSettings loop = train::loop_settings(setting());
+  LoopSettings loop = train::loop_settings(setting(), setting());
   loop.split = setting().val;
   return loop;
 }

@@ -18,7 +18,6 @@ class DetectorTask : public Task {
  public:
   RunSettings& settings() override { return settings_; }
   LoopSettings loop_settings() const override;
-  bool trains_detectors() const override { return true; }
 
   DataFacts open_data() override;
   ModelSpec new_spec(const std::vector<std::string>& class_names) const override;

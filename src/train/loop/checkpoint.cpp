@@ -85,8 +85,7 @@ Progression progression_from_json(const std::string& json, const std::string& na
 }
 
 void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module& network,
-                     const ModelSpec& spec, const Sgd& sgd, const Progression& progression,
-                     const std::string& settings_json) {
+                     const Sgd& sgd, const Progression& progression, const RunIdentity& run) {
   std::vector<torch::Tensor> kept;
   std::vector<io::NamedTensor> tensors;
   for (const auto& [name, tensor] : run_tensors(network, sgd)) {
@@ -96,8 +95,9 @@ void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module&
                        {io::Dtype::kF32, host.sizes().vec(),
                         std::as_bytes(std::span(host.data_ptr<float>(), size_t(host.numel())))}});
   }
-  const Json json = {{"settings", Json::parse(settings_json)},
-                     {"spec", Json::parse(sact::to_json(spec))},
+  const Json json = {{"command", run.command},
+                     {"settings", Json::parse(run.settings_json)},
+                     {"spec", Json::parse(sact::to_json(run.spec))},
                      {"progression", Json::parse(to_json(progression))},
                      {"mark", kComplete}};
   io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
@@ -110,6 +110,14 @@ std::string Checkpoint::settings_json() const {
   const auto found = json_.find("settings");
   if (found == json_.end()) fail("{}: has no settings", file_.name());
   return io::dump_json(*found);
+}
+
+std::string Checkpoint::command() const {
+  const auto found = json_.find("command");
+  if (found != json_.end()) return found->is_string() ? found->get<std::string>() : "";
+  const auto spec = this->spec();  // files of early versions are those of two commands
+  if (!spec) return "";
+  return spec->detection ? "sact train-detector" : "sact train";
 }
 
 std::optional<ModelSpec> Checkpoint::spec() const {

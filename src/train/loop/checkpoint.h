@@ -38,11 +38,17 @@ Progression progression_from_json(const std::string& json, const std::string& na
 std::vector<std::pair<std::string, torch::Tensor>> run_tensors(const torch::nn::Module& network,
                                                                const Sgd& sgd);
 
-/// Weights, momentum, progression, settings and the network's spec in one safetensors file, which
-/// appears whole or not at all and carries a mark of completeness.
+/// What a run is.
+struct RunIdentity {
+  std::string command;        // "sact train": what made it
+  std::string settings_json;  // all of them
+  ModelSpec spec;             // of its network
+};
+
+/// Weights, momentum, progression and what the run is in one safetensors file, which appears whole
+/// or not at all and carries a mark of completeness.
 void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module& network,
-                     const ModelSpec& spec, const Sgd& sgd, const Progression& progression,
-                     const std::string& settings_json);
+                     const Sgd& sgd, const Progression& progression, const RunIdentity& run);
 
 /// A checkpoint that is there. All members throw sact::Error, naming the file, when what they read
 /// is damaged.
@@ -52,6 +58,8 @@ class Checkpoint {
 
   /// Of the run, as JSON.
   std::string settings_json() const;
+  /// What made the run; empty where a file of an early version does not tell.
+  std::string command() const;
   /// Of its network; nothing in files of early versions, which did not store it.
   std::optional<ModelSpec> spec() const;
   Progression progression() const;

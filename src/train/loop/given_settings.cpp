@@ -18,7 +18,7 @@ void resume_settings(Task& task, const TrainRequest& request, ProcessGroup& grou
   RunSettings& settings = task.settings();
   std::string stored;
   if (group.first()) {
-    read_stored_settings(request.run, task.trains_detectors(),
+    read_stored_settings(request.run, settings.command(),
                          [&](const std::string& json, const std::string& name) {
                            settings.changes_since(json, name);  // throws when they are damaged
                            stored = json;

@@ -62,21 +62,21 @@ void read_settings_file(
   }
 }
 
-void expect_kind(const fs::path& run, const Checkpoint& checkpoint, bool detector) {
-  const auto spec = checkpoint.spec();
-  if (!spec || spec->detection.has_value() == detector) return;
+void expect_made_by(const std::string& command, const fs::path& run, const Checkpoint& checkpoint) {
+  const std::string made_by = checkpoint.command();
+  if (made_by.empty() || made_by == command) return;
   fail("{}: holds a run of '{}'; go on with that command, or use another folder", run.string(),
-       detector ? "sact train" : "sact train-detector");
+       printable(made_by));
 }
 
 }  // namespace
 
 void read_stored_settings(
-    const fs::path& run, bool detector,
+    const fs::path& run, const std::string& command,
     const std::function<void(const std::string& json, const std::string& name)>& read) {
   const auto checkpoint = open_checkpoint(run);
   if (!holds_run(run, checkpoint.get())) return;
-  if (checkpoint) expect_kind(run, *checkpoint, detector);
+  if (checkpoint) expect_made_by(command, run, *checkpoint);
   if (fs::exists(run / kSettings)) {
     read_settings_file(run, checkpoint.get(), read);
   } else if (checkpoint) {

@@ -20,9 +20,9 @@
 namespace sact::train {
 
 /// Hands the settings of the run that a folder holds to `read`, as JSON with the name of the file;
-/// does nothing when it holds none. sact::Error when it is a run of the other command.
+/// does nothing when it holds none. sact::Error when it is a run of another command.
 void read_stored_settings(
-    const std::filesystem::path& run, bool detector,
+    const std::filesystem::path& run, const std::string& command,
     const std::function<void(const std::string& json, const std::string& name)>& read);
 
 /// Directories that were made for a run, and that go again while they are empty unless the run has

@@ -6,12 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "train/loop/common_settings.h"
+
 namespace sact::train {
 
 class RunSettings {
  public:
   virtual ~RunSettings() = default;
 
+  /// "sact train": what makes runs with such settings.
+  virtual const char* command() const = 0;
   /// All of them.
   virtual std::string json() const = 0;
   /// Replaces all of them; what is not in the JSON gets its default. `name` is used in messages.
@@ -28,12 +32,12 @@ class RunSettings {
                                                  bool all = false) const = 0;
 };
 
-/// Of a struct that has to_json(), set_from_json(), set_from_text(), validate() and differences().
-template <typename Settings>
+template <SettingsStruct Settings>
 class SettingsOf : public RunSettings {
  public:
   Settings value;
 
+  const char* command() const override { return Settings::kCommand; }
   std::string json() const override { return to_json(value); }
   void replace(const std::string& json, const std::string& name) override {
     value = read(json, name);

@@ -38,9 +38,7 @@ void RunState::exchange() {
   std::vector<torch::Tensor> tensors;
   if (!group_.alone()) {
     tensors = sgd_.gradients();
-    for (const torch::Tensor& buffer : network_.buffers()) {
-      if (buffer.is_floating_point() && options_.average_buffers) tensors.push_back(buffer);
-    }
+    tensors.insert(tensors.end(), options_.averaged.begin(), options_.averaged.end());
   }
   const std::vector<bool> agreed = group_.average(tensors, {interrupted(), save});
   stop_ = agreed[0];
@@ -50,7 +48,8 @@ void RunState::exchange() {
 void RunState::checkpoint(const std::filesystem::path& path) {
   saved_ = Clock::now();
   if (path.empty()) return;
-  save_checkpoint(path, network_, options_.spec, sgd_, progression, options_.settings_json);
+  save_checkpoint(path, network_, sgd_, progression,
+                  {options_.command, options_.settings_json, options_.spec});
 }
 
 void RunState::fail_not_finite() const {

@@ -20,8 +20,9 @@ struct RunStateOptions {
   std::string settings_json;
   ModelSpec spec;
   double checkpoint_minutes = 10;
-  /// Whether the network's buffers (moving averages) differ between processes and are averaged.
-  bool average_buffers = false;
+  std::string command = {};  // that makes such runs
+  /// Beside the gradients, what differs between processes and is averaged.
+  std::vector<torch::Tensor> averaged = {};
   std::function<bool()> interrupted = {};
 };
 
@@ -33,7 +34,7 @@ class RunState {
   /// others), and all take over what it has.
   void start(const Checkpoint* checkpoint);
 
-  /// Averages the gradients, and the buffers where asked to, so that at any step all processes hold
+  /// Averages the gradients, and what else was asked for, so that at any step all processes hold
   /// the same network. Whether to stop or to save travels along.
   void exchange();
   /// What all have agreed to do after the step under way.

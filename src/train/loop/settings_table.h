@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "io/json.h"
 #include "model/spec.h"
+#include "train/loop/common_settings.h"
 
 namespace sact::train {
 
@@ -22,11 +23,17 @@ namespace sact::train {
 enum class SettingKind { kDefines, kGrows, kRuns };
 
 template <typename T>
+inline constexpr bool kIsList = false;
+template <typename T>
+inline constexpr bool kIsList<std::vector<T>> = true;
+
+template <typename T>
 std::string setting_type_name() {
   if constexpr (std::is_same_v<T, bool>) return "true or false";
   if constexpr (std::is_same_v<T, std::string>) return "text";
   if constexpr (std::is_same_v<T, std::vector<int>>) return "a list of whole numbers";
   if constexpr (std::is_same_v<T, std::vector<double>>) return "a list of numbers";
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "a list of texts";
   if constexpr (std::is_integral_v<T>) return "a whole number";
   return "a number";
 }
@@ -35,7 +42,7 @@ template <typename T>
 bool setting_fits(const io::Json& json) {
   if constexpr (std::is_same_v<T, bool>) return json.is_boolean();
   if constexpr (std::is_same_v<T, std::string>) return json.is_string();
-  if constexpr (std::is_same_v<T, std::vector<int>> || std::is_same_v<T, std::vector<double>>) {
+  if constexpr (kIsList<T>) {
     return json.is_array() && std::all_of(json.begin(), json.end(), [](const io::Json& item) {
              return setting_fits<typename T::value_type>(item);
            });
@@ -63,13 +70,26 @@ T setting_value(const io::Json& json, const std::string& what) {
   return json.get<T>();
 }
 
-/// Text from the command line as JSON of the wanted type.
+inline std::vector<std::string> texts_between_commas(const std::string& text) {
+  std::vector<std::string> texts;
+  for (size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    texts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return texts;
+}
+
+/// Text from the command line as JSON of the wanted type. A list may also be written as JSON.
 template <typename T>
 io::Json setting_from_text(const std::string& text) {
   if constexpr (std::is_same_v<T, std::string>) return text;
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    if (!text.starts_with('[')) return texts_between_commas(text);
+  }
   std::string json = text;
-  if constexpr (std::is_same_v<T, std::vector<int>> || std::is_same_v<T, std::vector<double>>) {
-    json = "[" + text + "]";
+  if constexpr (kIsList<T>) {
+    if (!text.starts_with('[')) json = "[" + text + "]";
   }
   try {
     return io::Json::parse(json);
@@ -92,12 +112,6 @@ inline void check_setting_name(const char* key, const std::string& value,
   }
 }
 
-/// "bottleneck, basic, ...": the kinds of residual units.
-inline const char* unit_kinds_help() {
-  static const std::string text = fmt::format("{}", fmt::join(unit_names(), ", "));
-  return text.c_str();
-}
-
 /// Every key, in the order of declaration.
 template <typename Settings>
 std::vector<std::string> keys_of_settings() {
@@ -111,15 +125,13 @@ std::vector<std::string> keys_of_settings() {
 
 /// Throws: there is no such key. `where` names the file, with ": ", or is empty.
 template <typename Settings>
-[[noreturn]] void fail_of_unknown_setting(const std::string& where, const std::string& key,
-                                          const char* command) {
+[[noreturn]] void fail_of_unknown_setting(const std::string& where, const std::string& key) {
   fail("{}there is no setting '{}'{}; '{} --settings' lists them", where, printable(key),
-       did_you_mean(key, keys_of_settings<Settings>()), command);
+       did_you_mean(key, keys_of_settings<Settings>()), Settings::kCommand);
 }
 
-/// JSON with every key, in the order of declaration.
-template <typename Settings>
-std::string settings_to_json(const Settings& settings, int indent) {
+template <SettingsStruct Settings>
+std::string to_json(const Settings& settings, int indent) {
   io::Json json = io::Json::object();
   for_each_setting(settings, [&](const char* key, const auto& value, SettingKind, const char*) {
     json[key] = value;
@@ -127,34 +139,31 @@ std::string settings_to_json(const Settings& settings, int indent) {
   return io::dump_json(json, indent);
 }
 
-/// Reads keys over `base`; an unknown key or a wrong type is an error. `name` is used in messages,
-/// and `command` says what lists the keys.
-template <typename Settings>
-Settings read_settings(std::string_view text, const std::string& name, const char* command,
-                       Settings base) {
+template <SettingsStruct Settings>
+void set_from_json(Settings& settings, std::string_view text, const std::string& name) {
   const io::Json json = io::parse_json(text, name);
   if (!json.is_object()) fail("{}: must be a JSON object with settings", name);
+  Settings read = settings;  // all or nothing
   size_t used = 0;
-  for_each_setting(base, [&](const char* key, auto& value, SettingKind, const char*) {
+  for_each_setting(read, [&](const char* key, auto& value, SettingKind, const char*) {
     const auto found = json.find(key);
     if (found == json.end()) return;
     ++used;
     value =
         setting_value<std::decay_t<decltype(value)>>(*found, fmt::format("{}: '{}'", name, key));
   });
-  if (used == json.size()) return base;
+  const std::vector<std::string> keys = keys_of_settings<Settings>();
   for (const auto& [key, value] : json.items()) {
-    bool known = false;
-    for_each_setting(
-        base, [&](const char* other, auto&, SettingKind, const char*) { known |= key == other; });
-    if (!known) fail_of_unknown_setting<Settings>(name + ": ", key, command);
+    if (used == json.size()) break;
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      fail_of_unknown_setting<Settings>(name + ": ", key);
+    }
   }
-  return base;
+  settings = std::move(read);
 }
 
-/// Sets one key from text such as "epochs=40" or "units=2,2,2,2".
-template <typename Settings>
-void set_setting(Settings& settings, const std::string& assignment, const char* command) {
+template <SettingsStruct Settings>
+void set_from_text(Settings& settings, const std::string& assignment) {
   const size_t equals = assignment.find('=');
   if (equals == assignment.npos) {
     fail("'{}' is not a setting: write key=value, such as epochs=40", printable(assignment));
@@ -167,12 +176,11 @@ void set_setting(Settings& settings, const std::string& assignment, const char* 
     using T = std::decay_t<decltype(value)>;
     value = setting_value<T>(setting_from_text<T>(text), fmt::format("setting '{}'", key));
   });
-  if (!known) fail_of_unknown_setting<Settings>({}, name, command);
+  if (!known) fail_of_unknown_setting<Settings>({}, name);
 }
 
-/// A table of every key with its default and meaning, for --help.
-template <typename Settings>
-std::string help_on_settings() {
+template <SettingsStruct Settings>
+std::string settings_help() {
   std::string text = "Settings (key=value), with their defaults:\n";
   const Settings defaults;
   for_each_setting(
@@ -183,13 +191,10 @@ std::string help_on_settings() {
   return text;
 }
 
-/// "rate: 0.1 -> 0.2" for every key in which the two differ, leaving out changes that are allowed
-/// between a run and its resumption (how it runs, and more epochs) unless `all` are wanted.
-template <typename Settings>
-std::vector<std::string> settings_differences(const Settings& run, const Settings& asked,
-                                              bool all) {
-  const auto before = io::Json::parse(settings_to_json(run, -1));
-  const auto after = io::Json::parse(settings_to_json(asked, -1));
+template <SettingsStruct Settings>
+std::vector<std::string> differences(const Settings& run, const Settings& asked, bool all) {
+  const auto before = io::Json::parse(to_json(run, -1));
+  const auto after = io::Json::parse(to_json(asked, -1));
   std::vector<std::string> list;
   for_each_setting(run, [&](const char* key, const auto&, SettingKind kind, const char*) {
     const bool allowed =
@@ -203,3 +208,11 @@ std::vector<std::string> settings_differences(const Settings& run, const Setting
 }
 
 }  // namespace sact::train
+
+/// The functions of common_settings.h for one struct, after its for_each_setting().
+#define SACT_INSTANTIATE_SETTINGS(Settings)                                     \
+  template std::string to_json(const Settings&, int);                           \
+  template void set_from_json(Settings&, std::string_view, const std::string&); \
+  template void set_from_text(Settings&, const std::string&);                   \
+  template std::string settings_help<Settings>();                               \
+  template std::vector<std::string> differences(const Settings&, const Settings&, bool)

@@ -1,4 +1,5 @@
-// Stochastic gradient descent with momentum and weight decay, over all parameters at once.
+// Stochastic gradient descent with momentum, or Adam, with weight decay, over all parameters at
+// once.
 #pragma once
 
 #include <string>
@@ -14,35 +15,47 @@ struct SgdOptions {
   bool decay_norms = true;  // also norms and biases: parameters of one dimension
   double clip_norm = 0;     // 0: no limit
   double halting_rate = 1;  // factor of the rate for parameters of halting scores
+  bool adam = false;
 };
 
-/// v = momentum v + g + decay w; w = w - rate v, for halting scores w - halting_rate rate v. Lists
-/// of tensors go to one kernel each, because launching one per parameter takes longer than the
-/// arithmetic.
+/// v = momentum v + g + decay w; w = w - rate v, for halting scores w - halting_rate rate v.
+///
+/// Adam: v = momentum v + (1 - momentum) g and s = 0.999 s + 0.001 g^2, both over one minus their
+/// factors to the power of the steps; w = w - rate (v / (sqrt(s) + 1e-8) + decay w).
+///
+/// Lists of tensors go to one kernel each, because launching one per parameter takes longer than
+/// the arithmetic.
 class Sgd {
  public:
+  /// Parameters that require no gradient stay as they are.
   Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions options);
 
-  /// One step from the gradients; returns their norm before clipping (waits for the device only
-  /// when there is a limit, and returns -1 otherwise).
-  double step(double rate);
+  /// One step from the gradients, the `step`-th (from 0), which Adam must know; returns their norm
+  /// before clipping (waits for the device only when there is a limit, and returns -1 otherwise).
+  double step(double rate, int64_t step = 0);
   void zero_gradients();
 
   /// The gradients of all parameters; one that has none gets zeros.
   std::vector<torch::Tensor> gradients();
 
-  /// Momentum buffers by parameter name, for checkpoints. They start at zero.
+  /// Momentum buffers by parameter name, and Adam's mean squares under "square/", for checkpoints.
+  /// They start at zero.
   torch::OrderedDict<std::string, torch::Tensor> state() const;
 
  private:
+  double clip(const std::vector<torch::Tensor>& gradients) const;
+  void descend(const std::vector<torch::Tensor>& gradients, double rate);
+  void descend_adam(const std::vector<torch::Tensor>& gradients, double rate, int64_t step);
+
   std::vector<std::string> names_;
-  std::vector<torch::Tensor> parameters_, velocities_;
+  std::vector<torch::Tensor> parameters_, velocities_, squares_;
   std::vector<torch::Tensor> decayed_;  // the parameters with weight decay
   std::vector<size_t> decayed_index_;
-  /// Parameters and their velocities, by the factor of their rate.
+  /// Parameters, those of them with weight decay, and what is kept of them, by the factor of their
+  /// rate.
   struct Group {
     double factor;
-    std::vector<torch::Tensor> parameters, velocities;
+    std::vector<torch::Tensor> parameters, velocities, squares, decayed;
   };
   Group& group_of(double factor);
   std::vector<Group> groups_;

@@ -15,6 +15,7 @@
 #include "model/model_file.h"
 #include "report/csv.h"
 #include "report/summary_page.h"
+#include "train/loop/common_settings.h"
 #include "train/loop/epoch_sums.h"
 #include "train/loop/run_settings.h"
 #include "train/loop/schedule.h"
@@ -33,34 +34,12 @@ struct LoopSettings {
   int samples = 0, workers = 0;
   double checkpoint_minutes = 0;
   SgdOptions sgd;
-  /// Whether the model's buffers (moving averages) differ between processes and are averaged.
-  bool average_buffers = false;
 };
 
-/// Those that have the same name in every struct of settings.
-template <typename Settings>
-LoopSettings loop_settings(const Settings& settings) {
-  LoopSettings loop;
-  loop.data = settings.data;
-  loop.init = settings.init;
-  loop.initial.seed = uint64_t(settings.seed);
-  loop.initial.residual_scale = settings.residual_scale;
-  loop.initial.halting_bias = settings.halting_bias;
-  loop.initial.halting_scale = settings.halting_scale;
-  loop.precision = settings.precision;
-  loop.epochs = settings.epochs;
-  loop.batch = settings.batch;
-  loop.log_every = settings.log_every;
-  loop.eval_every = settings.eval_every;
-  loop.samples = settings.samples;
-  loop.workers = settings.workers;
-  loop.checkpoint_minutes = settings.checkpoint_minutes;
-  loop.sgd.momentum = settings.momentum;
-  loop.sgd.weight_decay = settings.weight_decay;
-  loop.sgd.decay_norms = settings.decay_norms;
-  loop.sgd.clip_norm = settings.clip_norm;
-  return loop;
-}
+/// Those that every training has; `data` is what it trains on.
+LoopSettings loop_settings(const CommonSettings& settings, const std::string& data);
+/// With those of fresh weights.
+LoopSettings loop_settings(const CommonSettings& settings, const NewNetworkSettings& network);
 
 struct DataFacts {
   int64_t train_samples = 0, val_samples = 0;
@@ -113,7 +92,6 @@ class Task {
 
   virtual RunSettings& settings() = 0;
   virtual LoopSettings loop_settings() const = 0;
-  virtual bool trains_detectors() const { return false; }
 
   // Data and model. Every mistake of the user should show here, before there is a run folder.
 
@@ -126,14 +104,20 @@ class Task {
   virtual torch::nn::Module& module() = 0;
   /// Parameters and buffers by the names of weight_list().
   virtual torch::OrderedDict<std::string, torch::Tensor> tensors() = 0;
-  /// Throws sact::Error when a run cannot start from such a model.
-  virtual void check_init(const ModelFile&) const {}
+  /// Starts the model, of that spec, from another, and returns a line that says what was taken.
+  /// Throws sact::Error when a run cannot start from it.
+  virtual std::string start_from(const ModelSpec& spec, const ModelFile& init);
+  /// What beside the gradients differs between processes and is averaged after every step.
+  virtual std::vector<torch::Tensor> averaged_tensors() { return {}; }
   virtual RateSchedule schedule(int64_t steps_per_epoch) const = 0;
   /// Makes what steps need. The model is on its device and has its weights; the context lives as
   /// long as the run. Returns where images are kept ("in memory"), if anywhere.
   virtual std::string prepare(const RunContext& context) = 0;
   /// May take a while.
   virtual void load_data() {}
+  /// Before the first step of this call, in all processes. `fresh`: it is the first of the run.
+  /// May take a while. Returns scalars for the event file.
+  virtual std::vector<std::pair<std::string, double>> begin(bool /*fresh*/) { return {}; }
 
   // Steps.
 
@@ -160,8 +144,10 @@ class Task {
 
   /// The first is "epoch"; "flops" is among them.
   virtual std::vector<std::string> log_columns() const = 0;
-  /// The column with what evaluate() gives.
+  /// The column with what evaluate() gives, which tells the best model.
   virtual const char* score_column() const = 0;
+  /// The column that the user is told of the best and the last.
+  virtual const char* told_column() const { return score_column(); }
   virtual EpochReport epoch_report(const EpochNumbers& numbers) = 0;
   /// The loop adds title, subtitle, epochs, settings and samples.
   virtual report::SummaryPage page(const report::CsvColumns& log) const = 0;

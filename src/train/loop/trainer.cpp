@@ -120,10 +120,14 @@ void Trainer::prepare() {
   prepare_model();
   introduce(task_.prepare(*context_));
   task_.load_data();
+  const auto scalars = task_.begin(progression().step == 0);
   // Nothing stands in the way any more.
   quantities_ = task_.quantities();
   if (!directory_) return;
   directory_->begin(task_.log_columns(), progression());
+  for (const auto& [tag, value] : scalars) {
+    directory_->events().add_scalar(tag, value, progression().step);
+  }
   task_.read_evaluation(directory_->path(), progression().epoch);
 }
 
@@ -149,8 +153,7 @@ void Trainer::prepare_model() {
   if (directory_ && !stored() && !settings_.init.empty()) {
     expect_outside_run(settings_.init, request_.run);
     const ModelFile init(settings_.init);
-    task_.check_init(init);
-    log_info("{}", start_from(task_.tensors(), spec_, init));
+    log_info("{}", task_.start_from(spec_, init));
   }
   torch::nn::Module& module = task_.module();
   module.to(context_->device);
@@ -158,7 +161,8 @@ void Trainer::prepare_model() {
   schedule_ = task_.schedule(steps_per_epoch_);
   sgd_ = std::make_unique<Sgd>(module.named_parameters(), settings_.sgd);
   RunStateOptions run{request_.run, task_.settings().json(), spec_, settings_.checkpoint_minutes};
-  run.average_buffers = settings_.average_buffers;
+  run.command = task_.settings().command();
+  run.averaged = task_.averaged_tensors();
   run.interrupted = request_.interrupted;
   state_ = std::make_unique<RunState>(group_, module, *sgd_, std::move(run));
   state_->start(stored());
@@ -202,7 +206,7 @@ void Trainer::train_step(EpochSums& sums) {
   sgd_->zero_gradients();
   task_.step(now.step, sums);
   state_->exchange();
-  sgd_->step(rate(now.step));
+  sgd_->step(rate(now.step), now.step);
   now.position += step_images();
   now.images += double(step_images());
   ++now.step;
@@ -340,10 +344,10 @@ TrainOutcome Trainer::outcome() const {
   outcome.split = settings_.split;
   if (!directory_ || !directory_->has_log()) return outcome;
   const report::CsvColumns log = directory_->log();
-  const std::string column = task_.score_column();
-  const auto rows = best_and_last(log, column);
-  if (rows) outcome.best_score = value_in(log, column, rows->best);
-  outcome.score = last_of(log, column);
+  const std::string told = task_.told_column();
+  const auto rows = best_and_last(log, task_.score_column());
+  if (rows) outcome.best_score = value_in(log, told, rows->best);
+  outcome.score = last_of(log, told);
   outcome.flops = last_of(log, "flops");
   return outcome;
 }

@@ -91,11 +91,12 @@ NormImpl::NormImpl(const torch::nn::BatchNormOptions& options) : options(options
 
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {
   const double momentum = *options.momentum();
-  if (is_training() && processes_ && !processes_->alone()) {
+  const bool learns = is_training() && !frozen;
+  if (learns && processes_ && !processes_->alone()) {
     return JoinedNorm::apply(x, weight, bias, running_mean, running_var, momentum, options.eps(),
                              processes_);
   }
-  const bool batch_statistics = is_training() && x.numel() > x.size(1);
+  const bool batch_statistics = learns && x.numel() > x.size(1);
   return torch::batch_norm(x, weight, bias, running_mean, running_var, batch_statistics, momentum,
                            options.eps(), at::globalContext().userEnabledCuDNN());
 }

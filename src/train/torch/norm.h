@@ -22,6 +22,7 @@ class NormImpl : public torch::nn::Module {
   void synchronise(ProcessGroup* processes) { processes_ = processes; }
 
   torch::nn::BatchNormOptions options;
+  bool frozen = false;  // normalises by the moving averages, which stay, in training too
   torch::Tensor weight, bias, running_mean, running_var;  // [C]
 
  private:

@@ -1,0 +1,52 @@
+// The settings of a run that makes a dense network adaptive, each declared once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "train/classify/settings.h"
+
+namespace sact::train {
+
+struct AdaptSettings : PhotographSettings {
+  static constexpr const char* kCommand = "sact adapt";
+
+  AdaptSettings() {
+    halting = "sact";
+    halting_scale = 0;
+    score_floor = 0.05;
+    val_split = 0.05;
+    epochs = 10;
+    rate = 5e-5;
+    schedule = "cosine";
+    halting_rate = 200;
+    decay_norms = false;
+    size = 0;
+    crop_min_area = 0.35;
+    brightness = 0.1;
+    contrast = 0.2;
+    saturation = 0.2;
+    hue = 0.05;
+  }
+
+  // What is adapted, and on what.
+  std::vector<std::string> images;
+  std::vector<std::string> val;
+  std::string val_data;
+  std::string train = "all";
+  std::string norms = "frozen";
+
+  std::string optimizer = "adam";
+
+  // The loss.
+  double kl = 1;
+  double temperature = 1;
+  double features = 1;
+  double budget = 0;
+  double budget_ramp = 0.3;
+  double steering = 0.1;
+  double tau_max = 1;
+};
+void validate(const AdaptSettings& settings);
+
+}  // namespace sact::train

@@ -1,0 +1,374 @@
+// Making dense networks adaptive: where it starts, what it changes, how it keeps a budget, and that
+// runs go on to the same bits.
+#include "train/adapt/task.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "base/log.h"
+#include "model/flops.h"
+#include "report/csv.h"
+#include "report/pictures.h"
+#include "support/errors.h"
+#include "support/temporary.h"
+#include "train/adapt/dense_start.h"
+#include "train/classify/task.h"
+#include "train/loop/trainer.h"
+#include "train/photograph_files.h"
+#include "train/random_network.h"
+
+namespace sact::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Adapting : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    set_log_level(LogLevel::kWarning);
+    test::write_dense(dense_, test::small_dense_spec());
+    test::write_photographs(directory_ / "photos", 42);
+  }
+  void TearDown() override { set_log_level(LogLevel::kInfo); }
+
+  /// 40 photographs to train on and two held out: four steps an epoch.
+  TrainRequest request(const std::string& run, const std::vector<std::string>& changes = {}) {
+    TrainRequest request;
+    request.assignments = {"init=" + dense_.string(),
+                           "images=" + (directory_ / "photos").string(),
+                           "epochs=2",
+                           "batch=10",
+                           "samples=1",
+                           "workers=1",
+                           "rate=0.001"};
+    request.assignments.insert(request.assignments.end(), changes.begin(), changes.end());
+    request.run = (directory_ / run).string();
+    request.threads = 1;
+    return request;
+  }
+
+  TrainOutcome adapt(const TrainRequest& request) {
+    task_ = std::make_unique<AdaptTask>();
+    return run_training(*task_, request);
+  }
+
+  report::CsvColumns log(const std::string& run) {
+    return report::read_csv(directory_ / (run + "/log.csv"));
+  }
+
+  std::string bytes_of(const std::string& file) {
+    std::ifstream stream(directory_ / file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+
+  test::TemporaryDirectory directory_;
+  const fs::path dense_ = directory_ / "dense.safetensors";
+  std::unique_ptr<AdaptTask> task_;
+};
+
+TEST_F(Adapting, BeginsAsTheDenseNetworkToTheLastBit) {
+  for (const UnitKind unit : {UnitKind::kBottleneckV1, UnitKind::kBottleneck}) {
+    for (const char* halting : {"halting=sact", "halting=act"}) {
+      const std::string run = fmt::format("{} {}", name_of(unit), halting);
+      SCOPED_TRACE(run);
+      test::write_dense(dense_, test::small_dense_spec(unit));
+      adapt(request(run, {halting, "rate=0", "epochs=1"}));
+      EXPECT_EQ(task_->last_evaluation().divergence, 0);
+      EXPECT_EQ(task_->last_evaluation().student.accuracy, 1) << "agreement";
+      EXPECT_EQ(log(run).find("train_kl")->front(), 0);
+      EXPECT_EQ(log(run).find("train_features")->front(), 0);
+      const double share = task_->last_evaluation().share.mean;
+      const ModelSpec& spec = task_->network()->spec();
+      const double dense = double(dense_flops(spec, {32, 32}));
+      EXPECT_NEAR(share, 1 + double(halting_flops(spec, {32, 32})) / dense, 1e-9);
+      EXPECT_NEAR(log(run).find("train_share")->front(), share, 1e-6) << "nothing halts anywhere";
+    }
+  }
+}
+
+TEST_F(Adapting, BeginsNearTheDenseNetworkWithoutAFloor) {
+  adapt(request("a", {"score_floor=0", "rate=0", "epochs=1"}));
+  EXPECT_GT(task_->last_evaluation().divergence, 0);
+  EXPECT_LT(task_->last_evaluation().divergence, 0.5);
+}
+
+TEST_F(Adapting, RunFolderHasEverything) {
+  const TrainOutcome result = adapt(request("a"));
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(result.steps, 8);
+  for (const char* file : {"settings.json", "log.csv", "curves.svg", "summary.html", "events",
+                           "best.safetensors", "last.safetensors", "checkpoint.safetensors"}) {
+    EXPECT_TRUE(fs::exists(directory_ / ("a/" + std::string(file)))) << file;
+  }
+  EXPECT_EQ(fs::exists(directory_ / "a/samples/epoch-0002.png"), report::can_draw_pictures());
+  const ModelFile model(directory_ / "a/best.safetensors");
+  EXPECT_EQ(model.spec().halting, Halting::kSact);
+  EXPECT_EQ(model.spec().score_floor, 0.05);
+  EXPECT_EQ(model.spec().labels, test::small_dense_spec().labels);
+  EXPECT_EQ(result.score, log("a").find("val_agreement")->back());
+}
+
+TEST_F(Adapting, LearnsToBeTheDenseNetworkAgain) {
+  // Half of the units are skipped at first.
+  adapt(request("a", {"score_floor=0", "halting_bias=0", "tau=0", "epochs=8"}));
+  const std::vector<double> divergences = *log("a").find("train_kl");
+  EXPECT_LT(divergences.back(), 0.5 * divergences.front());
+  EXPECT_LT(log("a").find("train_features")->back(), log("a").find("train_features")->front());
+}
+
+TEST_F(Adapting, ComesToTakeTheShareOfFlopsThatWasAskedFor) {
+  adapt(request("a", {"budget=0.8", "epochs=40", "eval_every=10", "steering=0.5"}));
+  const std::vector<double> shares = *log("a").find("train_share");
+  EXPECT_GT(shares.front(), 0.95);
+  EXPECT_NEAR(shares.back(), 0.8, 0.05);
+  EXPECT_NEAR(task_->last_evaluation().share.mean, 0.8, 0.08);
+}
+
+TEST_F(Adapting, AHaltingNetworkOnTheDenseOneLeavesTheRestAsItIs) {
+  adapt(request("a", {"train=halting", "tau=0.5"}));
+  const ModelFile dense(dense_), adapted(directory_ / "a/last.safetensors");
+  for (const WeightInfo& weight : weight_list(dense.spec())) {
+    EXPECT_EQ(adapted.values(weight), dense.values(weight)) << weight.name;
+  }
+  EXPECT_LT(log("a").find("train_share")->back(), log("a").find("train_share")->front());
+}
+
+TEST_F(Adapting, FrozenNormsKeepTheirAveragesAndOthersFollowTheBatches) {
+  const ModelFile dense(dense_);
+  for (const char* norms : {"frozen", "train"}) {
+    SCOPED_TRACE(norms);
+    adapt(request(norms, {fmt::format("norms={}", norms)}));
+    const ModelFile adapted(directory_ / fmt::format("{}/last.safetensors", norms));
+    for (const WeightInfo& weight : weight_list(dense.spec())) {
+      const bool average =
+          weight.role == WeightRole::kNormMean || weight.role == WeightRole::kNormVariance;
+      const bool stays = average && std::string_view(norms) == "frozen";
+      EXPECT_EQ(adapted.values(weight) == dense.values(weight), stays) << weight.name;
+    }
+  }
+}
+
+TEST_F(Adapting, InterruptedAtAnyStepResumesToTheSameBits) {
+  const std::vector<std::string> steered = {"budget=0.7", "steering=2", "cache=none"};
+  adapt(request("whole", steered));
+  const std::string expected = bytes_of("whole/last.safetensors");
+  for (int stop : {1, 2, 4, 5, 7}) {
+    SCOPED_TRACE(stop);
+    const std::string run = "stopped" + std::to_string(stop);
+    TrainRequest first = request(run, steered);
+    int steps = 0;
+    first.interrupted = [&] { return ++steps >= stop; };
+    EXPECT_FALSE(adapt(first).finished);
+    TrainRequest rest;  // all of its settings are those of the run
+    rest.run = first.run;
+    rest.threads = 1;
+    EXPECT_TRUE(adapt(rest).finished);
+    EXPECT_EQ(bytes_of(run + "/last.safetensors"), expected);
+    EXPECT_EQ(*log(run).find("tau"), *log("whole").find("tau"));
+    EXPECT_EQ(*log(run).find("train_kl"), *log("whole").find("train_kl"));
+  }
+}
+
+TEST_F(Adapting, AccuracyIsMeasuredWhereThereAreLabels) {
+  const auto set = data::open_dataset("synthetic:size=40,count=12,val=1", "train");
+  for (int64_t i = 0; i < set->size(); ++i) {
+    const fs::path folder = directory_ / (i % 2 ? "labelled/val/star" : "labelled/val/Ring");
+    fs::create_directories(folder);
+    io::write_image(folder / (std::to_string(i) + ".png"), set->load(i).image);
+  }
+  const std::string data = "val_data=" + (directory_ / "labelled").string();
+  adapt(request("a", {data, "rate=0", "epochs=1"}));
+  const double accuracy = log("a").find("val_accuracy")->back();
+  EXPECT_TRUE(accuracy >= 0 && accuracy <= 1) << accuracy;
+  fs::rename(directory_ / "labelled/val/star", directory_ / "labelled/val/moon");
+  EXPECT_NE(test::error_of([&] { adapt(request("b", {data})); }).find("moon"), std::string::npos);
+}
+
+TEST_F(Adapting, OtherPhotographsCanBeEvaluatedOn) {
+  test::write_photographs(directory_ / "others", 5);
+  adapt(request("a", {"val=" + (directory_ / "others").string(), "epochs=1"}));
+  EXPECT_EQ(task_->last_evaluation().student.images, 5);
+}
+
+TEST_F(Adapting, AnUnreadablePhotographIsLeftOut) {
+  std::ofstream(directory_ / "photos/7.png") << "This is no picture.\n";
+  EXPECT_TRUE(adapt(request("a", {"max_corrupt=0.1", "epochs=1"})).finished);
+  EXPECT_NE(test::error_of([&] { adapt(request("b", {"max_corrupt=0"})); }).find("7.png"),
+            std::string::npos);
+}
+
+TEST_F(Adapting, MistakesAreNamedBeforeThereIsARun) {
+  auto refused = [&](const std::vector<std::string>& changes) {
+    const std::string message = test::error_of([&] { adapt(request("run", changes)); });
+    EXPECT_FALSE(fs::exists(directory_ / "run")) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    return message;
+  };
+  const fs::path other = directory_ / "other.safetensors";
+  const std::string init = "init=" + other.string();
+  ModelSpec spec = test::small_dense_spec();
+  spec.halting = Halting::kSact;
+  test::write_dense(other, spec);
+  EXPECT_NE(refused({init}).find("is adaptive already (sact)"), std::string::npos);
+  spec = test::small_dense_spec(UnitKind::kBasic);
+  spec.units = {1, 1, 1};
+  test::write_dense(other, spec);
+  EXPECT_NE(refused({init}).find("one unit each"), std::string::npos);
+  spec.detection.emplace();
+  test::write_dense(other, spec);
+  EXPECT_NE(refused({init}).find("is a detector"), std::string::npos);
+  EXPECT_NE(refused({"init="}).find("'init' is missing"), std::string::npos);
+  EXPECT_NE(refused({"images="}).find("'images' is missing"), std::string::npos);
+  EXPECT_NE(refused({"images=nowhere"}).find("nowhere: there is no such folder"),
+            std::string::npos);
+  EXPECT_NE(refused({"batch=41"}).find("do not fill"), std::string::npos);
+  EXPECT_NE(refused({"budget=1.2"}).find("'budget'"), std::string::npos);
+  EXPECT_NE(refused({"budget=0.5", "tau=0"}).find("'tau'"), std::string::npos);
+  EXPECT_NE(refused({"halting=none"}).find("'halting'"), std::string::npos);
+  EXPECT_NE(refused({"train=halting", "norms=train"}).find("'norms'"), std::string::npos);
+}
+
+TEST_F(Adapting, ARunOfAnotherCommandIsNotGoneOnWith) {
+  adapt(request("a", {"epochs=1"}));
+  const std::string message = test::error_of([&] {
+    ClassifierTask other;
+    TrainRequest rest;
+    rest.run = (directory_ / "a").string();
+    run_training(other, rest);
+  });
+  EXPECT_NE(message.find("holds a run of 'sact adapt'"), std::string::npos) << message;
+}
+
+TEST(AdaptScore, PrefersLikenessWithinTheBudgetAndNearnessBeyondIt) {
+  auto score = [](double divergence, double share) {
+    AdaptEvaluation evaluation;
+    evaluation.divergence = divergence;
+    evaluation.share.mean = share;
+    return adapt_score(evaluation, 0.8);
+  };
+  EXPECT_GT(score(0.1, 0.81), score(0.2, 0.70));
+  EXPECT_GT(score(5, 0.8), score(0, 0.83)) << "beyond it";
+  EXPECT_GT(score(5, 0.85), score(0, 0.95));
+  EXPECT_GE(score(1e9, 3), 0) << "below 0 there would be nothing to evaluate";
+}
+
+TEST(Steering, WeighsMoreAboveTheBudgetAndLessBelowItWithinItsBounds) {
+  Steering steering(SteeringOptions{0.1, 0.01, 0.2});
+  auto tau_after = [&](double share, int steps, bool first = false) {
+    for (int i = 0; i < steps; ++i) {
+      steering->share().fill_(share);
+      steering->update(0.8, first && i == 0);
+    }
+    return steering->tau().item<float>();
+  };
+  const float one = tau_after(0.9, 1, /*first=*/true);
+  EXPECT_NEAR(one, 0.01 * std::exp(0.1 * 0.1 + 10 * 0.1), 1e-6);
+  EXPECT_GT(tau_after(0.9, 10), one);
+  EXPECT_NEAR(tau_after(1.0, 1000), 0.2, 1e-6) << "its bound";
+  const float bound = tau_after(0.8, 200);
+  EXPECT_NEAR(bound, 0.2, 1e-3) << "what held the budget stays";
+  EXPECT_LT(tau_after(0.7, 50), 0.1 * bound);
+  EXPECT_GT(tau_after(0.1, 10000), 0);
+}
+
+TEST(FlopsShare, IsThatOfTheImages) {
+  for (const UnitKind unit : {UnitKind::kBottleneckV1, UnitKind::kBasic}) {
+    ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 4, 1});
+    spec.unit = unit;
+    const Size size{64, 96};
+    torch::NoGradGuard no_grad;
+    Network network = test::random_network(spec, 9);
+    const NetworkOutput output = network->forward(test::random_images(3, 64, 96, 1));
+    double sum = 0;
+    for (const int64_t flops : test::image_flops(spec, output, size)) sum += double(flops);
+    const double dense = double(dense_flops(spec, size));
+    ASSERT_LT(sum / 3, 0.95 * dense) << "some halt";
+    EXPECT_NEAR(FlopsShare(spec, size).of(output.blocks).item<double>(), sum / 3 / dense, 1e-6);
+  }
+}
+
+TEST(FlopsShare, WeighsPonderCostsByWhatUnitsTake) {
+  ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 4});
+  torch::NoGradGuard no_grad;
+  Network network = test::random_network(spec, 9);
+  const Size size{64, 64};
+  const NetworkOutput output = network->forward(test::random_images(2, 64, 64, 1));
+  // Half the positions, twice the channels: a unit costs the same in both blocks.
+  EXPECT_NEAR(FlopsShare(spec, size).ponder_cost(output.blocks).item<double>(),
+              ponder_penalty(output).item<double>(), 1e-5);
+}
+
+TEST(HaltingNorms, AreMeasuredOnWhatTheySee) {
+  ModelSpec spec = test::small_dense_spec();
+  spec.halting = Halting::kSact;
+  Network network = test::random_network(spec, 4);
+  network->freeze_norms();
+  const torch::Tensor images = test::random_images(16, 32, 32, 2);
+  int given = 0;
+  measure_halting_norms(network, [&] { return given++ < 2 ? images : torch::Tensor(); });
+  torch::NoGradGuard no_grad;
+  const NetworkOutput frozen = network->forward(images, {.early_exit = false});
+  // By statistics of the batch itself, the same but for those of samples instead of the whole.
+  for (auto& module : network->named_modules()) {
+    if (module.key().find(".halting.") == std::string::npos) continue;
+    if (auto* norm = module.value()->as<NormImpl>()) {
+      norm->frozen = false;
+      norm->train();
+    }
+  }
+  const NetworkOutput batch = network->forward(images, {.early_exit = false});
+  for (size_t block = 0; block < frozen.blocks.size(); ++block) {
+    const torch::Tensor difference =
+        (frozen.blocks[block].ponder_cost - batch.blocks[block].ponder_cost).abs();
+    EXPECT_LT(difference.median().item<double>(), 0.05);
+  }
+}
+
+/// The loss of a step as a function of the parameters.
+double loss_of(Network student, Network teacher, const torch::Tensor& images, bool backward) {
+  NetworkOutput taught;
+  {
+    torch::NoGradGuard no_grad;
+    taught = teacher->forward(images);
+  }
+  const NetworkOutput output = student->forward(images, {.early_exit = false});
+  const torch::Tensor loss = divergence(taught.logits, output.logits, 2) +
+                             feature_distance(taught.blocks, output.blocks) +
+                             0.1 * ponder_penalty(output);
+  if (backward) loss.backward();
+  return loss.item<double>();
+}
+
+TEST(AdaptGradients, OfPostActivationUnitsAreThoseOfFiniteDifferences) {
+  ModelSpec spec = test::small_dense_spec();
+  Network teacher = test::random_network(spec, 7);
+  spec.halting = Halting::kSact;
+  Network student = test::random_network(spec, 8);
+  teacher->to(torch::kFloat64);
+  student->to(torch::kFloat64);
+  student->train();
+  student->freeze_norms();
+  const torch::Tensor images = test::random_images(2, 32, 32, 3).to(torch::kFloat64);
+  loss_of(student, teacher, images, /*backward=*/true);
+  torch::NoGradGuard no_grad;
+  Random random(11);
+  for (auto& item : student->named_parameters()) {
+    torch::Tensor direction = torch::empty_like(item.value());
+    for (int64_t i = 0; i < direction.numel(); ++i) {
+      direction.data_ptr<double>()[i] = random.normal();
+    }
+    const double step = 1e-7;
+    const double slope = (item.value().grad() * direction).sum().item<double>();
+    item.value().add_(direction, step);
+    const double above = loss_of(student, teacher, images, false);
+    item.value().sub_(direction, 2 * step);
+    const double below = loss_of(student, teacher, images, false);
+    item.value().add_(direction, step);
+    EXPECT_NEAR((above - below) / (2 * step), slope, 1e-4 * (1 + std::abs(slope))) << item.key();
+  }
+}
+
+}  // namespace
+}  // namespace sact::train
