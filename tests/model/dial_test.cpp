@@ -102,7 +102,7 @@ TEST(HaltingRequest, ABudgetGivesTheShiftOfTheCurve) {
 }
 
 TEST(HaltingRequest, WhatCannotBeDoneIsSaidInALine) {
-  EXPECT_EQ(refusal({}, Halting::kNone), "") << "nothing was asked for";
+  EXPECT_NO_THROW(halting_control({}, ModelSpec(), {}, "m")) << "nothing was asked for";
   EXPECT_EQ(refusal({.shift = 1}, Halting::kNone),
             "halting shift: m is a plain network, which never halts");
   EXPECT_EQ(refusal({.hard_budget = 0.5}, Halting::kNone),
