@@ -34,7 +34,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("budget", s.budget, defines,
         "share of the dense network's FLOPs that tau is steered to; 0: tau stays");
   visit("budget_ramp", s.budget_ramp, defines,
-        "share of the run over which the budget falls from 1 to its value");
+        "share of the run over which the budget falls from all to its value");
   visit("steering", s.steering, defines, "growth of log tau in a step for each share too much");
   visit("tau_max", s.tau_max, defines, "steering leaves tau below this");
   visit("optimizer", s.optimizer, defines, "adam or sgd");

@@ -19,10 +19,11 @@ struct AdaptSettings : PhotographSettings {
     epochs = 10;
     rate = 5e-5;
     schedule = "cosine";
-    halting_rate = 200;
+    halting_rate = 1000;
+    tau = 0.02;
     decay_norms = false;
     size = 0;
-    crop_min_area = 0.35;
+    crop_min_area = 0.3;
     brightness = 0.1;
     contrast = 0.2;
     saturation = 0.2;
