@@ -42,7 +42,16 @@ class Adapting : public ::testing::Test {
                            "batch=10",
                            "samples=1",
                            "workers=1",
-                           "rate=0.001"};
+                           "optimizer=adam",
+                           "rate=0.001",
+                           "halting_rate=1000",
+                           "weight_decay=0.0001",
+                           "clip_norm=0",
+                           "budget_ramp=0.3",
+                           "brightness=0.1",
+                           "contrast=0.2",
+                           "saturation=0.2",
+                           "hue=0.05"};
     request.assignments.insert(request.assignments.end(), changes.begin(), changes.end());
     request.run = (directory_ / run).string();
     request.threads = 1;
