@@ -83,6 +83,17 @@ TEST(Sgd, AdamGoesAsFarWhateverTheGradientsSize) {
   }
 }
 
+TEST(Sgd, AdamMovesAScoreByItsWeightsAsFarAsByItsBias) {
+  torch::OrderedDict<std::string, torch::Tensor> dict;
+  dict.insert("a.halting.local.weight", torch::ones({1, 8, 3, 3}).requires_grad_());
+  dict.insert("a.halting.global.bias", torch::ones({1}).requires_grad_());
+  Sgd sgd(dict, {.momentum = 0.9, .weight_decay = 0, .halting_rate = 10, .adam = true});
+  set_gradients(dict, 1);
+  sgd.step(0.01, 0);
+  EXPECT_NEAR((1 - dict[0].value()).sum().item<float>(), 0.1, 1e-4);
+  EXPECT_NEAR((1 - dict[1].value()).sum().item<float>(), 0.1, 1e-4);
+}
+
 TEST(Sgd, TwoStepsOfAdamByHand) {
   auto dict = parameters();
   Sgd sgd(dict, {.momentum = 0.5, .weight_decay = 0.1, .decay_norms = false, .adam = true});
@@ -93,8 +104,8 @@ TEST(Sgd, TwoStepsOfAdamByHand) {
   EXPECT_NEAR(dict["norm"][0].item<float>(), 0.9, 1e-5);
   set_gradients(dict, 3);
   sgd.step(0.1, 1);
-  // v = (0.25 + 1.5) / 0.75 = 7/3; s = (0.999e-3 + 9e-3) / 1.999e-3 = 5.002
-  EXPECT_NEAR(dict["norm"][0].item<float>(), 0.9 - 0.1 * (7.0 / 3) / std::sqrt(5.002), 1e-4);
+  // v = (0.25 + 1.5) / 0.75 = 7/3; s = (0.0099 + 0.09) / 0.0199 = 5.0201
+  EXPECT_NEAR(dict["norm"][0].item<float>(), 0.9 - 0.1 * (7.0 / 3) / std::sqrt(5.0201), 1e-4);
   EXPECT_EQ(sgd.state().size(), 4u) << "two for each parameter";
 }
 

@@ -27,6 +27,14 @@ FlopsShare::FlopsShare(const ModelSpec& spec, Size image) {
   for (double& weight : weights_) weight = sum > 0 ? weight * halting_blocks / sum : 1;
 }
 
+double FlopsShare::full() const {
+  double share = always_;
+  for (const auto& block : units_) {
+    for (const Unit& unit : block) share += unit.active + unit.dilated + unit.once;
+  }
+  return share;
+}
+
 torch::Tensor FlopsShare::of(const std::vector<BlockOutput>& blocks) const {
   torch::NoGradGuard no_grad;
   torch::Tensor share = torch::full({}, always_, blocks.front().units.options());

@@ -14,6 +14,8 @@ class FlopsShare {
   /// Of an adaptive network on images of one size.
   FlopsShare(const ModelSpec& spec, Size image);
 
+  /// Where nothing halts: more than 1, as scores cost something.
+  double full() const;
   /// adaptive_flops() over dense_flops(), mean over the images of the batch: a scalar.
   torch::Tensor of(const std::vector<BlockOutput>& blocks) const;
 

@@ -34,10 +34,10 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("budget", s.budget, defines,
         "share of the dense network's FLOPs that tau is steered to; 0: tau stays");
   visit("budget_ramp", s.budget_ramp, defines,
-        "share of the run over which the budget falls from 1 to its value");
+        "share of the run over which the budget falls from all to its value");
   visit("steering", s.steering, defines, "growth of log tau in a step for each share too much");
   visit("tau_max", s.tau_max, defines, "steering leaves tau below this");
-  visit("optimizer", s.optimizer, defines, "adam or sgd");
+  visit("optimizer", s.optimizer, defines, "sgd or adam");
   visit_descent(s, visit);
   visit_epoch_schedule(s, visit);
   visit_halting_descent(s, visit);
@@ -59,7 +59,7 @@ void validate(const AdaptSettings& s) {
   check_setting_name("halting", s.halting, {"sact", "act"});
   check_setting_name("train", s.train, {"all", "halting"});
   check_setting_name("norms", s.norms, {"frozen", "train"});
-  check_setting_name("optimizer", s.optimizer, {"adam", "sgd"});
+  check_setting_name("optimizer", s.optimizer, {"sgd", "adam"});
   if (s.train == "halting" && s.norms == "train") {
     fail("setting 'norms': with train=halting the dense network stays as it is; use norms=frozen");
   }

@@ -17,16 +17,17 @@ struct AdaptSettings : PhotographSettings {
     score_floor = 0.05;
     val_split = 0.05;
     epochs = 10;
-    rate = 5e-5;
+    batch = 64;
+    rate = 1e-3;
     schedule = "cosine";
-    halting_rate = 200;
+    halting_rate = 30;
+    tau = 0.02;
+    weight_decay = 0;
     decay_norms = false;
+    clip_norm = 5;
     size = 0;
-    crop_min_area = 0.35;
-    brightness = 0.1;
-    contrast = 0.2;
-    saturation = 0.2;
-    hue = 0.05;
+    crop_min_area = 0.3;
+    brightness = contrast = saturation = hue = 0;
   }
 
   // What is adapted, and on what.
@@ -36,14 +37,14 @@ struct AdaptSettings : PhotographSettings {
   std::string train = "all";
   std::string norms = "frozen";
 
-  std::string optimizer = "adam";
+  std::string optimizer = "sgd";
 
   // The loss.
   double kl = 1;
   double temperature = 1;
   double features = 1;
   double budget = 0;
-  double budget_ramp = 0.3;
+  double budget_ramp = 0.45;
   double steering = 0.1;
   double tau_max = 1;
 };

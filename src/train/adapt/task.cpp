@@ -111,9 +111,10 @@ std::string AdaptTask::prepare(const RunContext& context) {
   module_->train();
   AdaptStepOptions options{setting().kl, setting().temperature, setting().features, context.bf16,
                            setting().cuda_graph};
-  step_ =
-      std::make_unique<AdaptStep>(module_->student, teacher_, FlopsShare(spec(), {side(), side()}),
-                                  module_->steering->tau(), options);
+  const FlopsShare share(spec(), {side(), side()});
+  full_share_ = share.full();
+  step_ = std::make_unique<AdaptStep>(module_->student, teacher_, share, module_->steering->tau(),
+                                      options);
   plan_ = plan_loaders(setting(), *train_set_, *val_set_, side(), spec().input.size, spec().input,
                        context);
   return plan_.kept;
@@ -162,7 +163,8 @@ void AdaptTask::start_epoch(int64_t epoch, std::vector<int64_t> order, int64_t f
 double AdaptTask::budget_at(int64_t step) const {
   const double steps = double(setting().epochs * context_->steps_per_epoch);
   const double ramp = setting().budget_ramp * steps;
-  return double(step) < ramp ? 1 - (1 - setting().budget) * double(step) / ramp : setting().budget;
+  if (double(step) >= ramp) return setting().budget;
+  return full_share_ + (setting().budget - full_share_) * double(step) / ramp;
 }
 
 /// With a budget tau is steered from the end of its rise on, by what the steps since have taken.

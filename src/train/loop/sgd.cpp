@@ -5,7 +5,7 @@
 namespace sact::train {
 namespace {
 
-constexpr double kSquareDecay = 0.999, kSmall = 1e-8;  // of Adam
+constexpr double kSquareDecay = 0.99, kSmall = 1e-8;  // of Adam
 
 }  // namespace
 
@@ -23,7 +23,10 @@ Sgd::Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions o
       decayed_.push_back(item.value());
     }
     const bool halting = item.key().find(".halting.") != std::string::npos;
-    Group& group = group_of(halting ? options_.halting_rate : 1);
+    double factor = halting ? options_.halting_rate : 1;
+    // Adam moves every weight as far; so many of them must not move a score further than its bias.
+    if (halting && options_.adam) factor /= double(item.value().numel());
+    Group& group = group_of(factor);
     group.parameters.push_back(item.value());
     group.velocities.push_back(velocities_.back());
     if (options_.adam) group.squares.push_back(squares_.back());

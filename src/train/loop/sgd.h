@@ -20,8 +20,9 @@ struct SgdOptions {
 
 /// v = momentum v + g + decay w; w = w - rate v, for halting scores w - halting_rate rate v.
 ///
-/// Adam: v = momentum v + (1 - momentum) g and s = 0.999 s + 0.001 g^2, both over one minus their
-/// factors to the power of the steps; w = w - rate (v / (sqrt(s) + 1e-8) + decay w).
+/// Adam: v = momentum v + (1 - momentum) g and s = 0.99 s + 0.01 g^2, both over one minus their
+/// factors to the power of the steps; w = w - rate (v / (sqrt(s) + 1e-8) + decay w), for halting
+/// scores with halting_rate rate over the number of a tensor's elements.
 ///
 /// Lists of tensors go to one kernel each, because launching one per parameter takes longer than
 /// the arithmetic.
