@@ -88,9 +88,9 @@ TEST_F(CliCalibrate, LabelsGiveAccuracyAndAnotherNetworkAnotherAgreement) {
 
 TEST_F(CliCalibrate, ABudgetIsReachedInEveryCommandThatRunsImages) {
   const Json predicted =
-      json_of({"predict", "dial", "photos", "--no-pictures", "--budget", "0.6", "--threads", "2"});
-  EXPECT_EQ(predicted["dial"]["budget"], 0.6);
-  EXPECT_NEAR(predicted["dial"]["flops_share"], 0.6, 0.08);
+      json_of({"predict", "dial", "photos", "--no-pictures", "--budget", "0.85", "--threads", "2"});
+  EXPECT_EQ(predicted["dial"]["budget"], 0.85);
+  EXPECT_NEAR(predicted["dial"]["flops_share"], 0.85, 0.05);
   const double shift = predicted["dial"]["shift"];
   const Json shifted = json_of({"predict", "m", "photos", "--no-pictures", "--halting-shift",
                                 fmt::format("{}", shift), "--threads", "2"});
@@ -98,19 +98,19 @@ TEST_F(CliCalibrate, ABudgetIsReachedInEveryCommandThatRunsImages) {
     EXPECT_EQ(shifted["images"][i]["flops"], predicted["images"][i]["flops"]);
   }
   const std::vector<std::string> data = {"--data", "synthetic:size=40,count=1,val=8"};
-  const Json evaluated = json_of({"eval", "dial", data[0], data[1], "--budget", "0.6"});
+  const Json evaluated = json_of({"eval", "dial", data[0], data[1], "--budget", "0.85"});
   EXPECT_EQ(evaluated["dial"]["shift"], shift);
-  EXPECT_LT(evaluated["dial"]["flops_share"], 0.8);
+  EXPECT_LT(evaluated["dial"]["flops_share"], 0.95);
   const Json timed =
-      json_of({"bench", "dial", "photos", "--budget", "0.6", "--rounds", "1", "--threads", "1"});
+      json_of({"bench", "dial", "photos", "--budget", "0.85", "--rounds", "1", "--threads", "1"});
   EXPECT_EQ(timed["dial"]["shift"], shift);
 #ifdef SACT_HAS_TORCH
   const Json torch = json_of(
-      {"predict", "dial", "photos", "--no-pictures", "--budget", "0.6", "--backend", "torch"});
+      {"predict", "dial", "photos", "--no-pictures", "--budget", "0.85", "--backend", "torch"});
   EXPECT_NEAR(torch["dial"]["flops_share"], predicted["dial"]["flops_share"], 0.01);
 #endif
-  EXPECT_NE(expect_done({"predict", "dial", "photos", "--no-pictures", "--budget", "0.6"})
-                .out.find(" for a budget of 0.6"),
+  EXPECT_NE(expect_done({"predict", "dial", "photos", "--no-pictures", "--budget", "0.85"})
+                .out.find(" for a budget of 0.85"),
             std::string::npos);
 }
 
@@ -119,11 +119,11 @@ TEST_F(CliCalibrate, AHardBudgetHoldsForEveryImage) {
 #ifndef SACT_HAS_TORCH
     if (std::string(backend) == "torch") continue;
 #endif
-    const Json json = json_of({"predict", "m", "photos", "--no-pictures", "--hard-budget", "0.6",
+    const Json json = json_of({"predict", "m", "photos", "--no-pictures", "--hard-budget", "0.85",
                                "--halting-shift", "-1", "--backend", backend});
     for (const Json& image : json["images"]) {
-      EXPECT_LE(image["flops"].get<double>(), 0.6 * image["dense_flops"].get<double>());
-      EXPECT_GT(image["flops"].get<double>(), 0.5 * image["dense_flops"].get<double>());
+      EXPECT_LE(image["flops"].get<double>(), 0.85 * image["dense_flops"].get<double>());
+      EXPECT_GT(image["flops"].get<double>(), 0.75 * image["dense_flops"].get<double>());
     }
   }
 }

@@ -183,7 +183,7 @@ TEST_F(CliJson, OfMeasurements) {
   calibration.insert(calibration.end(), data.begin(), data.end());
   checked("calibrate", calibration);
   EXPECT_EQ(checked("info", {"dial"})["dial"]["points"].size(), 2u);
-  checked("eval", {"dial", data[0], data[1], "--halting-shift", "1", "--hard-budget", "0.9"});
+  checked("eval", {"dial", data[0], data[1], "--halting-shift", "1", "--hard-budget", "0.97"});
   checked("bench", {"dial", "photos", "--rounds", "1", "--halting-shift", "1"});
   write("sact.json", io::dump_json(result));
   checked("table", {"SACT=sact.json", "--csv", "table.csv"});
