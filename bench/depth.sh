@@ -20,7 +20,8 @@
 #   bench/depth_table.sh PART OUT/results OUT/plots     # tables and plots
 #   bench/depth_paired.sh PART OUT/predictions          # are differences more than chance?
 set -euo pipefail
-part=$1 data=$2 out=$3
+part=${1:?"usage: bench/depth.sh classes|detail DATA OUT [SEED...]"}
+data=${2:?"DATA is missing: a folder of photographs"} out=${3:?"OUT is missing: a folder for results"}
 shift 3
 seeds=${*:-0 1}
 case $part in

@@ -8,7 +8,7 @@
 #
 #   bench/imagenette_table.sh OUT/results OUT/plots   # the table and the plots
 set -euo pipefail
-data=$1 out=$2
+data=${1:?"usage: bench/imagenette.sh DATA OUT [SEED...]"} out=${2:?"OUT is missing: a folder for results"}
 shift 2
 seeds=${*:-0 1}
 sizes=96,128,160,192,224 size=128

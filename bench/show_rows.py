@@ -2,8 +2,13 @@
 import json
 import sys
 
+if len(sys.argv) != 2:
+    sys.exit("usage: show_rows.py FILE, which `sact bench --json` wrote")
 with open(sys.argv[1]) as file:
-    rows = json.load(file)["rows"]
+    result = json.load(file)
+if not isinstance(result, dict) or "rows" not in result:
+    sys.exit(f"{sys.argv[1]}: is not a result of `sact bench --json`: it has no \"rows\"")
+rows = result["rows"]
 for row in rows:
     peak = f"{100 * row['of_peak']:5.1f} % of peak" if "of_peak" in row else ""
     print(f"  {row['what']:12} {row['dtype']} {row['height']}x{row['width']} batch {row['batch']} "

@@ -24,8 +24,12 @@ install(TARGETS sact EXPORT sact
 install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(DIRECTORY examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
   COMPONENT development)
+# With the folders that its pages lead to.
 install(FILES CONTRIBUTING.md README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
+install(DIRECTORY bench DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact
+  PATTERN node_modules EXCLUDE PATTERN __pycache__ EXCLUDE)
+install(FILES models/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact/models)
 install(FILES models/imagenette-sact.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/sact)
 
 install(EXPORT sact NAMESPACE sact:: FILE sactTargets.cmake DESTINATION ${package_directory}

@@ -11,12 +11,17 @@ die() {
 
 packages=(
   g++ cmake ninja-build ccache pkgconf
-  libtorch-dev libopenblas-dev libgloo-dev
   libhwy-dev libjpeg-dev libpng-dev libwebp-dev libtiff-dev libgif-dev libisal-dev libmatio-dev
   libpango1.0-dev fonts-dejavu-core
   nlohmann-json3-dev libcli11-dev libfmt-dev libpugixml-dev
   libgtest-dev libbenchmark-dev
 )
+torch_packages=(libtorch-dev libopenblas-dev libgloo-dev)
+
+# Presets without LibTorch need none of it.
+uses_torch() { # PRESET
+  case $1 in inference | tsan | fuzz) return 1 ;; esac
+}
 
 missing_packages() {
   local package
@@ -33,8 +38,9 @@ need_space() {
   ((free >= $1)) || die "$3 needs about $1 MiB of disk at $2, but only $free MiB are free"
 }
 
-install_packages() {
+install_packages() { # PRESET
   local missing as_root=()
+  ! uses_torch "$1" || packages+=("${torch_packages[@]}")
   mapfile -t missing < <(missing_packages)
   ((${#missing[@]} == 0)) && return
   command -v apt-get >/dev/null ||

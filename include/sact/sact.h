@@ -152,6 +152,13 @@ class Result {
 struct SessionOptions {
   int threads = 0;  // that work on one run; 0: all that this process may use
   int batch = 8;    // images that pass through the network together at most; memory grows with it
+
+  // How much work an adaptive network does; docs/dial.md is about it.
+  double halting_shift =
+      0;                   // added to halting scores before their sigmoid: above 0 it stops earlier
+  double budget = 0;       // mean share of the dense network's FLOPs instead of a shift, by the
+                           // curve that `sact calibrate` stored in the model; 0: none
+  double hard_budget = 0;  // the same as a limit to every image; 0: none
 };
 
 /// Runs a model. Sessions of one model share its weights; give every thread of yours its own.

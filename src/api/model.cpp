@@ -35,9 +35,9 @@ Model Model::load(const std::string& path, const ModelOptions& options) {
     const ModelFile file(path);
     expect_classifier(file);
     const LoadOptions load{.precision = options.precision, .isa = options.isa};
-    return Model(std::make_shared<api::ModelState>(
-        api::ModelState{std::make_shared<ModelSpec>(file.spec()),
-                        backend.load(image_network_of(file), load), file.remarks()}));
+    return Model(std::make_shared<api::ModelState>(api::ModelState{
+        std::make_shared<ModelSpec>(file.spec()), backend.load(image_network_of(file), load),
+        file.name(), file.dial(), file.remarks()}));
   } catch (const std::bad_alloc&) {
     fail("{}: there is not enough memory to load this model", printable(path));
   }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "model/halting_request.h"
 #include "model/preprocess.h"
 
 namespace sact {
@@ -20,6 +21,15 @@ int checked_threads(int asked) {
   return thread_count(asked);
 }
 
+HaltingControl checked_halting(const SessionOptions& options, const ModelState& model) {
+  const HaltingRequest request{
+      options.halting_shift,
+      options.budget,
+      options.hard_budget,
+      {"SessionOptions::halting_shift", "SessionOptions::budget", "SessionOptions::hard_budget"}};
+  return halting_control(request, *model.spec, model.dial, printable(model.name));
+}
+
 int checked_batch(int batch) {
   if (batch < 1) fail("SessionOptions::batch is {}: at least 1 is needed", batch);
   return batch;
@@ -30,7 +40,8 @@ int checked_batch(int batch) {
 SessionState::SessionState(std::shared_ptr<const ModelState> model, const SessionOptions& options)
     : model_(std::move(model)),
       batch_(checked_batch(options.batch)),
-      session_(model_->network->session(checked_threads(options.threads))) {}
+      session_(model_->network->session(checked_threads(options.threads),
+                                        checked_halting(options, *model_))) {}
 
 void SessionState::run(const InputView& images, std::vector<Result>& results) {
   for (int first = 0; first < images.count; first += batch_) {

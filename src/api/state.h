@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/registry.h"
+#include "model/dial.h"
 #include "model/preprocess.h"
 #include "model/result.h"
 #include "model/spec.h"
@@ -19,6 +21,8 @@ const BackendRegistry& backends();
 struct ModelState {
   std::shared_ptr<const ModelSpec> spec;  // shared with results, which do not keep the weights
   std::shared_ptr<const LoadedNetwork> network;
+  std::string name;  // of the file
+  std::optional<Dial> dial;
   std::vector<std::string> remarks;
 };
 

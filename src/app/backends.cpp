@@ -82,7 +82,7 @@ std::unique_ptr<NetworkSession> open_session(const ModelFile& model, const Compu
   return backends()
       .choose(compute.request())
       .load(image_network_of(model), options)
-      ->session(options.threads);
+      ->session(options.threads, compute.halting);
 }
 
 std::vector<std::unique_ptr<NetworkSession>> open_sessions(const ModelFile& model,
@@ -91,7 +91,7 @@ std::vector<std::unique_ptr<NetworkSession>> open_sessions(const ModelFile& mode
   const auto network =
       backends().choose(compute.request()).load(image_network_of(model), load_options(compute));
   return sharing_threads(images, compute, network->bytes_needed(1, size),
-                         [&](int threads) { return network->session(threads); });
+                         [&](int threads) { return network->session(threads, compute.halting); });
 }
 
 std::vector<std::unique_ptr<detect::ObjectDetector>> open_detectors(const ModelFile& model,
@@ -104,7 +104,7 @@ std::vector<std::unique_ptr<detect::ObjectDetector>> open_detectors(const ModelF
   const int side = model.spec().detection->shorter_side;
   const int64_t bytes = network->bytes_needed({side, 2 * side});  // few are longer
   return sharing_threads(images, compute, bytes, [&](int threads) {
-    return std::make_unique<detect::ObjectDetector>(*network, threads);
+    return std::make_unique<detect::ObjectDetector>(*network, threads, compute.halting);
   });
 }
 

@@ -18,8 +18,9 @@ struct Compute {
   std::string backend = {};  // empty: the first that does the rest
   std::string device = "cpu";
   Precision precision = Precision::kFloat32;
-  int threads = 0;          // 0: all that this process may use
-  RequestTerms terms = {};  // for messages about the first three
+  int threads = 0;              // 0: all that this process may use
+  RequestTerms terms = {};      // for messages about the first three
+  HaltingControl halting = {};  // of what the sessions run
 
   BackendRequest request() const {
     return {.name = backend, .device = device, .precision = precision, .terms = terms};

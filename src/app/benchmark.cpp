@@ -246,7 +246,7 @@ class Benchmark {
     }
   }
 
-  /// Every image dense and adaptive, one after the other.
+  /// Every image dense and adaptive, one after the other; few images several times.
   void run_images(const BenchmarkGroup& group) {
     if (!spec_.adaptive()) {
       fail("{}: is a plain network, which treats all images alike; leave out the images",
@@ -254,11 +254,12 @@ class Benchmark {
     }
     const auto dense =
         load(measure::dense_network(model_), group.precision)->session(result_.threads);
-    const auto adaptive =
-        load(measure::adaptive_network(model_), group.precision)->session(result_.threads);
+    const auto adaptive = load(measure::adaptive_network(model_), group.precision)
+                              ->session(result_.threads, options_.compute.halting);
     const std::vector<Input> inputs = expand_inputs(options_.images);
+    const int images = int(inputs.size()), repeats = (options_.rounds + images - 1) / images;
     measure::Times plain, skipping;
-    double flops = 0;
+    double flops = 0, plain_ms = 0, skipping_ms = 0;
     int64_t count = 0;
     Progress progress("images", int64_t(inputs.size()), "images");
     for (const Input& input : inputs) {
@@ -267,15 +268,22 @@ class Benchmark {
       if (!input.error.empty()) fail("{}", input.error);
       const std::vector<float> pixels = pixels_of(read_input(input), group.size);
       const InputView view = pixels_view(pixels, 1, group.size);
-      for (int round = count == 0 ? -2 : 0; round < 1; ++round) {  // the first image warms up
+      measure::Times plain_here, skipping_here;
+      double flops_here = 0;
+      for (int round = count == 0 ? -2 : 0; round < repeats; ++round) {  // the first image warms up
         const double dense_ms = measure::milliseconds([&] { dense->run(view); });
         std::vector<ImageResult> results;
         const double ms = measure::milliseconds([&] { results = adaptive->run(view); });
         if (round < 0) continue;
-        plain.ms.push_back(dense_ms);
-        skipping.ms.push_back(ms);
-        flops += double(results[0].flops);
+        plain_here.ms.push_back(dense_ms);
+        skipping_here.ms.push_back(ms);
+        flops_here = double(results[0].flops);
       }
+      plain.ms.insert(plain.ms.end(), plain_here.ms.begin(), plain_here.ms.end());
+      skipping.ms.insert(skipping.ms.end(), skipping_here.ms.begin(), skipping_here.ms.end());
+      plain_ms += plain_here.median();
+      skipping_ms += skipping_here.median();
+      flops += flops_here;
       ++count;
       progress.advance();
     }
@@ -286,7 +294,7 @@ class Benchmark {
     row = row_of(group, "adaptive", skipping, flops / double(count));
     row.dense_ms = plain.median();
     row.density = row.flops / row.dense_flops;
-    row.speedup = plain.sum() / skipping.sum();
+    row.speedup = plain_ms / skipping_ms;
     result_.rows.push_back(row);
   }
 

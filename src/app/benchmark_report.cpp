@@ -1,6 +1,11 @@
 // What is shown of a benchmark: JSON and tables.
 #include "app/benchmark.h"
 
+#include <algorithm>
+#include <functional>
+
+#include "base/text.h"
+
 namespace sact::app {
 namespace {
 
@@ -18,6 +23,14 @@ io::Json layer_json(const LayerTime& layer, const BenchmarkGroup& group) {
           {"threads", {{"rows", layer.row_parts}, {"columns", layer.column_parts}}},
           {"ms", 1e3 * layer.seconds},
           {"gflops_per_second", 1e-9 * layer.operations() / layer.seconds}};
+}
+
+/// Whether all rows are of the same images in the same type.
+bool same_group(const std::vector<BenchmarkRow>& rows) {
+  return !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](const BenchmarkRow& row) {
+    const BenchmarkGroup &a = row.group, &b = rows.front().group;
+    return a.size == b.size && a.batch == b.batch && a.precision == b.precision;
+  });
 }
 
 }  // namespace
@@ -62,23 +75,63 @@ io::Json benchmark_json(const std::string& model, const BenchmarkResult& result)
 }
 
 report::Table benchmark_table(const std::vector<BenchmarkRow>& rows) {
+  using Cell = std::function<std::string(const BenchmarkRow&)>;
+  struct Column {
+    const char* header;
+    Cell cell;
+  };
+  std::vector<Column> columns = {{"what", [](const auto& row) { return row.what; }}};
+  const auto add = [&](const char* header, Cell cell) { columns.push_back({header, cell}); };
+  if (!same_group(rows)) {
+    add("dtype", [](const auto& row) { return std::string(precision_name(row.group.precision)); });
+    add("batch", [](const auto& row) { return std::to_string(row.group.batch); });
+    add("size", [](const auto& row) {
+      return fmt::format("{}×{}", row.group.size.height, row.group.size.width);
+    });
+  }
+  add("density", [](const auto& row) { return fmt::format("{:.2f}", row.density); });
+  add("ms", [](const auto& row) { return fmt::format("{:.2f}", row.times.median()); });
+  add("10-90 %", [](const auto& row) {
+    return fmt::format("{:.2f}-{:.2f}", row.times.quantile(0.1), row.times.quantile(0.9));
+  });
+  add("GFLOP", [](const auto& row) { return fmt::format("{:.3f}", row.flops * 1e-9); });
+  if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.peak > 0; })) {
+    add("GFLOP/s", [](const auto& row) { return fmt::format("{:.1f}", row.rate() * 1e-9); });
+    add("of peak %", [](const auto& row) {
+      return row.peak > 0 ? fmt::format("{:.1f}", 100 * row.rate() / row.peak) : "";
+    });
+  }
+  add("promised", [](const auto& row) { return fmt::format("{:.3f}", row.theoretical()); });
+  add("speed-up", [](const auto& row) { return fmt::format("{:.3f}", row.speedup); });
+  add("realised %",
+      [](const auto& row) { return fmt::format("{:.1f}", 100 * row.speedup / row.theoretical()); });
   report::Table table;
-  table.header = {"what",        "dtype",    "batch",     "size",    "density",
-                  "ms",          "10-90 %",  "GFLOP",     "GFLOP/s", "of peak %",
-                  "theoretical", "speed-up", "realised %"};
+  for (const Column& column : columns) table.header.push_back(column.header);
   for (const BenchmarkRow& row : rows) {
-    const BenchmarkGroup& group = row.group;
-    table.rows.push_back(
-        {row.what, precision_name(group.precision), std::to_string(group.batch),
-         fmt::format("{}×{}", group.size.height, group.size.width),
-         fmt::format("{:.2f}", row.density), fmt::format("{:.2f}", row.times.median()),
-         fmt::format("{:.2f}-{:.2f}", row.times.quantile(0.1), row.times.quantile(0.9)),
-         fmt::format("{:.3f}", row.flops * 1e-9), fmt::format("{:.1f}", row.rate() * 1e-9),
-         row.peak > 0 ? fmt::format("{:.1f}", 100 * row.rate() / row.peak) : "",
-         fmt::format("{:.3f}", row.theoretical()), fmt::format("{:.3f}", row.speedup),
-         fmt::format("{:.1f}", 100 * row.speedup / row.theoretical())});
+    table.rows.emplace_back();
+    for (const Column& column : columns) table.rows.back().push_back(column.cell(row));
   }
   return table;
+}
+
+std::string benchmark_caption(const std::vector<BenchmarkRow>& rows) {
+  if (!same_group(rows)) return "";
+  const auto& [size, batch, precision] = rows.front().group;
+  return fmt::format("{} of {}x{} in {}", pluralize(batch, "image"), size.height, size.width,
+                     precision_name(precision));
+}
+
+std::string benchmark_doubt(const std::vector<BenchmarkRow>& rows) {
+  constexpr double kTolerated = 1.5;
+  double spread = 1;
+  for (const BenchmarkRow& row : rows) {
+    spread = std::max(spread, row.times.quantile(0.9) / row.times.quantile(0.1));
+  }
+  if (spread <= kTolerated) return "";
+  return fmt::format(
+      "times differ {:.1f}-fold from run to run: the machine is busy with other work, "
+      "and these ratios mean little",
+      spread);
 }
 
 report::Table benchmark_numbers(const std::vector<BenchmarkRow>& rows) {

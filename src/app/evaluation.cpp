@@ -18,13 +18,14 @@ EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request,
   request.device = compute.device;
   request.threads = compute.threads;
   request.precision = compute.precision;
+  request.halting = compute.halting;
   if (const DatasetEvaluator* own = backend.evaluator()) {
     return {model.name(), model.spec(), own->evaluate(model, request)};
   }
   const int threads = thread_count(compute.threads);
   const std::unique_ptr<NetworkSession> session =
       backend.load(image_network_of(model), {compute.device, compute.precision, threads, {}})
-          ->session(threads);
+          ->session(threads, compute.halting);
   return {model.name(), model.spec(), evaluation::evaluate(*session, model.spec(), request)};
 }
 

@@ -7,8 +7,8 @@
 
 namespace sact::app {
 
-/// Evaluates at the sizes of the request, or at the model's own when it has none. Device, threads
-/// and type of the request are those of `compute`. Of several processes only the first gets
+/// Evaluates at the sizes of the request, or at the model's own when it has none. Device, threads,
+/// type and halting of the request are those of `compute`. Of several processes only the first gets
 /// outcomes.
 EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request,
                           const Compute& compute);

@@ -1,17 +1,18 @@
 #include "app/image_loop.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <new>
+#include <string_view>
 
 #include "base/error.h"
 
 namespace sact::app {
 namespace {
 
-std::string line_about(const std::string& path, std::string message) {
-  if (message.find(path) == message.npos) message = path + ": " + message;
-  message.resize(std::min(message.size(), message.find('\n')));
-  return message;
+std::string line_about(const std::string& path, std::string_view message) {
+  return message.find(path) == message.npos ? fmt::format("{}: {}", path, message)
+                                            : std::string(message);
 }
 
 }  // namespace
@@ -24,8 +25,11 @@ std::string failure_of(const Input& input, const std::function<void()>& work) {
     return {};
   } catch (const std::bad_alloc&) {
     return path + ": not enough memory for this image";
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     return line_about(path, error.what());
+  } catch (const std::exception& error) {  // some libraries put a list of calls below the message
+    const std::string_view message = error.what();
+    return line_about(path, message.substr(0, message.find('\n')));
   }
 }
 

@@ -31,7 +31,7 @@ struct Row {
 
 std::vector<std::string> categories_of(const SaliencyResult& result) {
   std::vector<std::string> categories;
-  for (const saliency::Item& item : result.items) categories.push_back(item.category);
+  for (const saliency::Stimulus& item : result.items) categories.push_back(item.category);
   return categories;
 }
 

@@ -48,7 +48,7 @@ PonderMap ponder_map(NetworkSession& session, const ModelSpec& spec, const io::R
 /// The images that were scored, the scores of their maps, and those of the centre map that these
 /// shall be better than.
 struct SaliencyResult {
-  std::vector<saliency::Item> items;
+  std::vector<saliency::Stimulus> items;
   std::vector<saliency::Scores> scores;
   std::vector<saliency::Scores> center;  // empty when `scores` are the centre map's
 };

@@ -9,7 +9,7 @@ namespace {
 void find_fixations(std::vector<SaliencyInput>& images, const std::filesystem::path& fixations) {
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(fixations, ignored);
-  std::vector<saliency::Item> found;
+  std::vector<saliency::Stimulus> found;
   for (SaliencyInput& image : images) {
     if (!image.input.error.empty()) continue;
     try {
@@ -25,7 +25,7 @@ void find_fixations(std::vector<SaliencyInput>& images, const std::filesystem::p
 }
 
 /// Where people looked; empty where that is not shown.
-Map human_density(const saliency::Item& item, const SaliencyMapOptions& options) {
+Map human_density(const saliency::Stimulus& item, const SaliencyMapOptions& options) {
   if (item.fixations.empty()) return {};
   const saliency::Fixations fixations = saliency::read_fixations(item, options.variable);
   const double sigma = options.density_sigma > 0 ? options.density_sigma

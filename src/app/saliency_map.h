@@ -13,7 +13,7 @@ namespace sact::app {
 /// An image whose map is wanted.
 struct SaliencyInput {
   Input input;
-  saliency::Item item;  // without fixations where they are not shown
+  saliency::Stimulus item;  // without fixations where they are not shown
 };
 
 /// With `fixations`, each image has its fixation map: that file, or one below that folder, at the

@@ -9,6 +9,7 @@
 
 #include "backend/dataset_evaluator.h"
 #include "backend/session.h"
+#include "halting/control.h"
 #include "model/model_file.h"
 #include "sact/types.h"
 
@@ -38,7 +39,8 @@ struct LoadOptions {
 class LoadedNetwork {
  public:
   virtual ~LoadedNetwork() = default;
-  virtual std::unique_ptr<NetworkSession> session(int threads) const = 0;
+  virtual std::unique_ptr<NetworkSession> session(int threads,
+                                                  const HaltingControl& halting = {}) const = 0;
   /// What one session takes for a run, with its input; 0: not known, or not here.
   virtual int64_t bytes_needed(int /*count*/, Size /*size*/) const { return 0; }
   /// The kernels that run it, such as "AVX512"; empty: there is nothing to tell.
@@ -50,7 +52,9 @@ class LoadedDetector {
  public:
   virtual ~LoadedDetector() = default;
   virtual const ModelSpec& spec() const = 0;
-  virtual std::unique_ptr<DetectorSession> session(int threads) const = 0;
+  /// A hard budget limits the extractor, and the last block on each box.
+  virtual std::unique_ptr<DetectorSession> session(int threads,
+                                                   const HaltingControl& halting = {}) const = 0;
   /// For an image that is scaled to this size.
   virtual int64_t bytes_needed(Size /*scaled*/) const { return 0; }
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "halting/control.h"
 #include "model/eval_result.h"
 #include "model/model_file.h"
 #include "model/result.h"
@@ -29,6 +30,7 @@ struct EvaluationRequest {
   std::string device = "cpu";
   int threads = 0, batch = 32, workers = 0;
   Precision precision = Precision::kFloat32;  // of a back end's own loop; sessions have theirs
+  HaltingControl halting = {};                // likewise
   bool alone = false;                         // whatever processes the environment names
   /// Asked between batches; when it says true the work ends with sact::Interrupted.
   std::function<bool()> interrupted = {};

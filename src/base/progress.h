@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sact {
 
@@ -20,6 +21,9 @@ class Progress {
 
   /// Counts items as done and redraws at most ten times a second. Call from one thread.
   void advance(int64_t items = 1);
+
+  /// Changes what stands before the bar, from the next time it is drawn.
+  void set_label(std::string label) { label_ = std::move(label); }
 
   /// Takes the bar off the terminal.
   void finish();

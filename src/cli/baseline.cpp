@@ -102,7 +102,8 @@ void declare_baseline(CLI::App& app, Action& action) {
   command
       ->add_option("--size", options->size,
                    "Image size to evaluate at, or to choose from the result (default: own)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   add_evaluation_options(*command, options->evaluation)->excludes(result);
   add_common_options(*command, options->common);
   set_examples(*command,

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/compute_options.h"
 #include "cli/interrupt.h"
+#include "model/detection.h"
 
 namespace sact::cli {
 namespace {
@@ -19,6 +20,7 @@ struct BenchOptions {
   std::string model, csv;
   std::vector<std::string> sizes, dtypes = {"fp32"};
   app::BenchmarkOptions benchmark;
+  HaltingRequest halting;
 };
 
 void print_layers(const app::TimedLayers& timed, int threads) {
@@ -39,6 +41,14 @@ int run(BenchOptions& options) {
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   benchmark.compute.threads = options.common.threads;
   benchmark.sizes = parse_sizes(options.sizes);
+  if (options.halting.asks() && benchmark.images.empty()) {
+    fail(
+        "--halting-shift, --budget and --hard-budget need images: in noise, active sets are made "
+        "up");
+  }
+  benchmark.compute.halting =
+      chosen_halting(options.halting, model,
+                     benchmark.sizes.empty() ? own_size(model.spec()) : benchmark.sizes.front());
   benchmark.precisions.clear();
   for (const std::string& dtype : options.dtypes) {
     benchmark.precisions.push_back(precision_from_name(dtype));
@@ -52,15 +62,22 @@ int run(BenchOptions& options) {
   if (options.common.json) {
     io::Json json = app::benchmark_json(model.name(), result);
     json["seconds"] = watch.lap() / 1000;
+    if (options.halting.asks()) {
+      json["dial"] = dial_json(options.halting, benchmark.compute.halting, std::nullopt);
+    }
     print_json(json);
     return 0;
   }
   for (const app::TimedLayers& timed : result.layers) print_layers(timed, result.threads);
+  if (const auto caption = app::benchmark_caption(result.rows); !caption.empty()) print(caption);
   std::string text = report::to_text(app::benchmark_table(result.rows));
   text.pop_back();
   print(text);
-  print(fmt::format("{} kernels, {}; medians of runs that took turns", result.kernels,
-                    pluralize(result.threads, "thread")));
+  print(fmt::format("{} kernels, {}; medians of runs that took turns; promised: by FLOPs",
+                    result.kernels, pluralize(result.threads, "thread")));
+  if (const auto doubt = app::benchmark_doubt(result.rows); !doubt.empty())
+    log_warning("{}", doubt);
+  if (options.halting.asks()) print(dial_text(options.halting, benchmark.compute.halting));
   if (!options.csv.empty()) print(fmt::format("wrote {}", options.csv));
   return 0;
 }
@@ -80,7 +97,8 @@ void declare_bench(CLI::App& app, Action& action) {
       ->type_name("IMAGE");
   command->add_option("--size", options->sizes, "Image sizes, such as 224,352 (default: own)")
       ->delimiter(',')
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_option("--batch", options->benchmark.batches, "Images at a time, such as 1,8")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
@@ -95,7 +113,9 @@ void declare_bench(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(number_between(0, 1))
       ->capture_default_str();
-  command->add_option("--rounds", options->benchmark.rounds, "How often everything takes its turn")
+  command
+      ->add_option("--rounds", options->benchmark.rounds,
+                   "How often everything takes its turn; images: runs in all, at least one of each")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command
@@ -114,6 +134,7 @@ void declare_bench(CLI::App& app, Action& action) {
   command->add_flag("--layers", options->benchmark.layers,
                     "Also tell what each layer of the dense run took");
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
+  add_halting_options(*command, options->halting);
   add_threads_option(*command, options->common);
   add_output_options(*command, options->common);
   set_examples(*command,

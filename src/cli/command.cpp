@@ -12,6 +12,7 @@
 #include "base/terminal.h"
 #include "base/threads.h"
 #include "cli/description.h"
+#include "model/spec.h"
 
 namespace sact::cli {
 
@@ -64,13 +65,26 @@ CLI::Validator number_between(double low, double high) {
       fmt::format("FLOAT in [{} - {}]", low, high));
 }
 
+CLI::Validator image_size() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        try {
+          parse_size(text);
+          return std::string();
+        } catch (const Error& error) {
+          return std::string(error.what());
+        }
+      },
+      "");
+}
+
 io::Dtype storage_dtype(const std::string& name) {
   return name == "f16" ? io::Dtype::kF16 : name == "bf16" ? io::Dtype::kBF16 : io::Dtype::kF32;
 }
 
 void print_error(std::string_view message) {
   constexpr size_t kLongest = 2000;
-  const std::string line = printable(message.substr(0, message.find("\n")), kLongest);
+  const std::string line = printable(message, kLongest);
   const bool colour = colour_wanted(STDERR_FILENO);
   print_above_progress("sact: " + styled("error:", Style::kError, colour) + " " + line + "\n");
 }

@@ -33,8 +33,10 @@ void declare_train_detector(CLI::App& app, Action& action);
 void declare_adapt(CLI::App& app, Action& action);
 void declare_eval(CLI::App& app, Action& action);
 void declare_bench(CLI::App& app, Action& action);
+void declare_calibrate(CLI::App& app, Action& action);
 void declare_baseline(CLI::App& app, Action& action);
 void declare_table(CLI::App& app, Action& action);
+void declare_import(CLI::App& app, Action& action);
 void declare_export(CLI::App& app, Action& action);
 void declare_synth(CLI::App& app, Action& action);
 void declare_saliency(CLI::App& app, Action& action);
@@ -61,6 +63,8 @@ CLI::Validator begins_with(const std::vector<std::string>& words);
 
 /// Checks that an option is a number in [low, high]; CLI::Range lets "nan" pass.
 CLI::Validator number_between(double low, double high);
+/// Accepts what parse_size() does.
+CLI::Validator image_size();
 
 /// "f32", "f16" or "bf16", which the option's check has made sure of.
 io::Dtype storage_dtype(const std::string& name);

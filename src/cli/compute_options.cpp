@@ -1,6 +1,9 @@
 #include "cli/compute_options.h"
 
+#include "base/log.h"
 #include "cli/interrupt.h"
+#include "model/detection.h"
+#include "model/hard_budget.h"
 
 namespace sact::cli {
 namespace {
@@ -36,6 +39,36 @@ app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& c
   return compute;
 }
 
+void add_halting_options(CLI::App& command, HaltingRequest& request) {
+  request.terms = {"--halting-shift", "--budget", "--hard-budget"};
+  command
+      .add_option("--halting-shift", request.shift,
+                  "Added to halting scores before their sigmoid: above 0 less work is done, below "
+                  "more (default: 0)")
+      ->check(number_between(-kMostHaltingShift, kMostHaltingShift));
+  command
+      .add_option("--budget", request.budget,
+                  "Share of the dense network's FLOPs to reach on average, such as 0.6, by the "
+                  "curve that 'sact calibrate' stored in the model")
+      ->check(number_between(0, 100));
+  command
+      .add_option("--hard-budget", request.hard_budget,
+                  "Share of the dense network's FLOPs that no image may exceed")
+      ->check(number_between(0, 100));
+}
+
+HaltingControl chosen_halting(const HaltingRequest& request, const ModelFile& model, Size size) {
+  const HaltingControl control =
+      halting_control(request, model.spec(), model.dial(), printable(model.name()));
+  if (control.limits_images()) HardBudget(image_network(model.spec()), size, control.hard_budget);
+  if (request.budget != 0 && model.dial()->size != size) {
+    const Size measured = model.dial()->size;
+    log_warning("--budget: the curve of {} was measured at {}x{}; at {}x{} it is a guess",
+                printable(model.name()), measured.height, measured.width, size.height, size.width);
+  }
+  return control;
+}
+
 CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options) {
   EvaluationRequest& request = options.request;
   CLI::Option* data =
@@ -67,7 +100,9 @@ EvalResult evaluate_model(const ModelFile& model, const EvaluationOptions& optio
   EvaluationRequest request = options.request;
   catch_interrupts();
   request.interrupted = was_interrupted;
-  return app::evaluate_model(model, std::move(request), compute_of(options.backend, common));
+  app::Compute compute = compute_of(options.backend, common);
+  compute.halting = options.halting;
+  return app::evaluate_model(model, std::move(request), compute);
 }
 
 }  // namespace sact::cli

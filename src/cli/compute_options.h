@@ -6,6 +6,7 @@
 
 #include "app/evaluation.h"
 #include "cli/command.h"
+#include "model/halting_request.h"
 
 namespace sact::cli {
 
@@ -24,9 +25,17 @@ void add_dtype_option(CLI::App& command, std::string& dtype);
 /// loaded for it.
 app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common);
 
+/// Adds --halting-shift, --budget and --hard-budget.
+void add_halting_options(CLI::App& command, HaltingRequest& request);
+
+/// The control that these ask for, of images of about that size. Throws sact::Error for what the
+/// model cannot do, before it is loaded for it.
+HaltingControl chosen_halting(const HaltingRequest& request, const ModelFile& model, Size size);
+
 struct EvaluationOptions {
   EvaluationRequest request;
   BackendOptions backend;
+  HaltingControl halting;
 };
 
 /// Adds --data, --split, --class-names, --batch, --workers, --backend and --dtype; returns

@@ -44,7 +44,8 @@ std::string plain_type(const std::string& type) {
 Value value_of(const std::string& type) {
   const std::string last = type.substr(type.find('=') + 1);  // of NAME=FILE
   if (last == "DIR") return Value::kFolder;
-  for (const char* file : {"FILE", "MODEL", "ADAPTIVE", "PLAIN", "IMAGE", "DATA", "PATH"}) {
+  for (const char* file :
+       {"FILE", "MODEL", "ADAPTIVE", "PLAIN", "SOURCE", "IMAGE", "DATA", "PATH"}) {
     if (last == file) return Value::kFile;
   }
   return Value::kAny;

@@ -17,6 +17,7 @@
 #include "cli/image_report.h"
 #include "cli/interrupt.h"
 #include "cli/result_tables.h"
+#include "model/detection.h"
 
 namespace sact::cli {
 namespace {
@@ -29,6 +30,7 @@ struct DetectOptions {
   std::string model, out = "detections", dtype = "fp32", results, gt, data;
   std::vector<std::string> images;
   app::DetectOptions detection;
+  HaltingRequest halting;
   double draw = 0.3;
   bool no_pictures = false, eval = false, jsonl = false;
   io::ReadOptions reading;
@@ -141,8 +143,9 @@ int run(const DetectOptions& options) {
                                                !options.shard.whole()},
                      inputs);
   }
-  const auto detectors = app::open_detectors(
-      model, chosen_compute({{}, options.dtype}, options.common), inputs.size());
+  app::Compute compute = chosen_compute({{}, options.dtype}, options.common);
+  compute.halting = chosen_halting(options.halting, model, own_size(model.spec()));
+  const auto detectors = app::open_detectors(model, compute, inputs.size());
   ImageReport report({options.common.json, options.jsonl},
                      detection_table(model.spec(), app::paths_of(inputs)));
   const app::DetectionJob job{.spec = model.spec(),
@@ -169,8 +172,14 @@ int run(const DetectOptions& options) {
                    {"skipped", skipped.json()},
                    {"seconds", seconds}};
   json.update(totals.json());
+  if (options.halting.asks()) {
+    json["dial"] = dial_json(
+        options.halting, compute.halting,
+        report.done() > 0 ? std::optional(totals.flops / totals.dense_flops) : std::nullopt);
+  }
   std::vector<std::string> lines =
       summary_lines(options, report, totals, skipped, interrupted, seconds);
+  if (options.halting.asks()) lines.push_back(dial_text(options.halting, compute.halting));
   if (evaluation) {
     json.update(to_json(*evaluation));
     lines.insert(lines.begin(), app::evaluation_text(*evaluation));
@@ -220,6 +229,7 @@ void declare_detect(CLI::App& app, Action& action) {
                     "Run on all images of --gt, which lie in --data, and evaluate the result");
   command->add_option("--data", options->data, "Where the images of --gt lie")->type_name("DIR");
   add_dtype_option(*command, options->dtype);
+  add_halting_options(*command, options->halting);
   add_jsonl_option(*command, options->jsonl);
   add_shard_option(*command, options->shard);
   add_max_pixels_option(*command, options->reading);

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/compute_options.h"
+#include "model/detection.h"
+#include "model/flops.h"
 
 namespace sact::cli {
 namespace {
@@ -16,7 +18,13 @@ struct EvalOptions {
   std::string model, csv, plot, predictions;
   std::vector<std::string> sizes;
   EvaluationOptions evaluation;
+  HaltingRequest halting;
 };
+
+/// The share of the dense network's FLOPs at the first size.
+double flops_share(const ModelSpec& spec, const EvalOutcome& outcome) {
+  return outcome.flops.mean / double(dense_flops(spec, outcome.size));
+}
 
 /// Output that cannot be written must not cost the work first.
 void check_outputs(const EvalOptions& options) {
@@ -38,6 +46,9 @@ int run(EvalOptions& options) {
   expect_classifier(model);
   EvaluationRequest& request = options.evaluation.request;
   request.sizes = parse_sizes(options.sizes);
+  options.evaluation.halting =
+      chosen_halting(options.halting, model,
+                     request.sizes.empty() ? own_size(model.spec()) : request.sizes.front());
   std::optional<app::PredictionsFile> predictions;
   if (!options.predictions.empty()) {
     predictions.emplace(options.predictions);
@@ -54,13 +65,23 @@ int run(EvalOptions& options) {
   }
   if (!options.plot.empty()) write_file_atomically(options.plot, app::accuracy_plots(outcomes));
   if (options.common.json) {
-    print_json(to_json(result));
+    io::Json json = to_json(result);
+    if (options.halting.asks()) {
+      json["dial"] = dial_json(options.halting, options.evaluation.halting,
+                               flops_share(model.spec(), outcomes.front()));
+    }
+    print_json(json);
     return 0;
   }
   std::string text = report::to_text(table);
   text.pop_back();
   print(text);
   print(fmt::format("{} images", outcomes.front().images));
+  if (options.halting.asks()) {
+    print(fmt::format("{}; {:.1f} % reached",
+                      dial_text(options.halting, options.evaluation.halting),
+                      100 * flops_share(model.spec(), outcomes.front())));
+  }
   for (const std::string& file : {options.csv, options.plot, options.predictions}) {
     if (!file.empty()) print(fmt::format("wrote {}", file));
   }
@@ -77,7 +98,8 @@ void declare_eval(CLI::App& app, Action& action) {
   add_evaluation_options(*command, options->evaluation)->required();
   command->add_option("--size", options->sizes, "Image sizes, such as 128,160,192 (default: own)")
       ->delimiter(',')
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
   command->add_option("--plot", options->plot, "Plot accuracy over size and FLOPs as SVG")
       ->type_name("FILE");
@@ -85,6 +107,7 @@ void declare_eval(CLI::App& app, Action& action) {
       ->add_option("--predictions", options->predictions,
                    "Write class, score and FLOPs of every image as CSV")
       ->type_name("FILE");
+  add_halting_options(*command, options->halting);
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact eval m.safetensors --data photos\n"

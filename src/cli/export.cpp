@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/input_options.h"
 #include "data/class_names.h"
 #include "model/model_file.h"
 #include "model/onnx.h"
@@ -17,43 +18,19 @@ namespace {
 
 struct ExportOptions {
   CommonOptions common;
-  std::string model, out, onnx, dtype, labels_file, size;
-  std::vector<double> mean, std;
-  std::optional<double> crop;
+  std::string model, out, onnx, dtype, labels_file;
+  InputOptions input;
   std::optional<int> batch;
 };
-
-/// Takes three numbers of colours, if they were given.
-void set_colours(const char* option, const std::vector<double>& given,
-                 std::array<double, 3>& colours) {
-  if (given.empty()) return;
-  for (double value : given) {
-    if (!(value >= 0 && value <= 1)) {
-      fail("{} has {}, but colours are from 0 to 1 here: divide numbers of 0 to 255 by 255", option,
-           value);
-    }
-  }
-  std::copy(given.begin(), given.end(), colours.begin());
-}
-
-int evaluation_side(const std::string& text) {
-  const Size size = parse_size(text);
-  if (size.height != size.width) {
-    fail("--size is {}, but evaluation images are square: give one number", text);
-  }
-  return size.height;
-}
 
 /// The model's own spec, then every option that was given.
 ModelSpec spec_of(const ExportOptions& options, const ModelFile& model) {
   ModelSpec spec = model.spec();
-  set_colours("--mean", options.mean, spec.input.mean);
-  set_colours("--std", options.std, spec.input.std);
-  if (options.crop) spec.input.crop = *options.crop;
+  spec.input.mean = options.input.mean_colour().value_or(spec.input.mean);
+  spec.input.std = options.input.std_colour().value_or(spec.input.std);
+  spec.input.crop = options.input.crop.value_or(spec.input.crop);
   // In an ONNX file the size is that of the graph's input, not of evaluation.
-  if (!options.size.empty() && options.onnx.empty()) {
-    spec.input.size = evaluation_side(options.size);
-  }
+  if (options.onnx.empty()) spec.input.size = options.input.side().value_or(spec.input.size);
   if (!options.labels_file.empty()) {
     spec.labels = data::read_class_names(options.labels_file);
     if (int(spec.labels.size()) != spec.classes) {
@@ -75,7 +52,7 @@ io::Dtype dtype_of(const ExportOptions& options, const ModelFile& model) {
 
 int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSpec& spec) {
   OnnxOptions onnx{options.batch, {}, SACT_VERSION};
-  if (!options.size.empty()) onnx.image = parse_size(options.size);
+  if (!options.input.size.empty()) onnx.image = parse_size(options.input.size);
   write_onnx(
       options.onnx, spec, [&](const WeightInfo& weight) { return model.values(weight); }, onnx);
   const uint64_t bytes = std::filesystem::file_size(options.onnx);
@@ -109,7 +86,12 @@ int run(const ExportOptions& options) {
   if (!options.onnx.empty()) expect_classifier(model);
   if (!options.onnx.empty()) return run_onnx(options, model, spec);
   const io::Dtype dtype = dtype_of(options, model);
-  write_model(options.out, spec, read_weights(model, spec), dtype);
+  // A curve that was measured stays true while the network sees the same of an image.
+  const InputSpec &now = spec.input, &before_export = model.spec().input;
+  const bool sees_the_same = now.size == before_export.size && now.crop == before_export.crop &&
+                             now.mean == before_export.mean && now.std == before_export.std;
+  write_model(options.out, spec, read_weights(model, spec), dtype,
+              sees_the_same ? model.dial() : std::nullopt);
   const uint64_t before = std::filesystem::file_size(options.model);
   const uint64_t after = std::filesystem::file_size(options.out);
   if (options.common.json) {
@@ -144,20 +126,9 @@ void declare_export(CLI::App& app, Action& action) {
   command->add_option("--dtype", options->dtype, "Storage of large weights (default: as they are)")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}))
       ->excludes(onnx);
-  command->add_option("--mean", options->mean, "Mean colour to subtract, from 0 to 1")
-      ->delimiter(',')
-      ->expected(3)
-      ->option_text("R,G,B");
-  command->add_option("--std", options->std, "Deviation of colours to divide by, from 0 to 1")
-      ->delimiter(',')
-      ->expected(3)
-      ->option_text("R,G,B");
-  command->add_option("--crop", options->crop, "Share of each side that the central crop keeps")
-      ->type_name("F");
-  command
-      ->add_option("--size", options->size,
-                   "Side of evaluation images; with --onnx, the only size it takes (default: any)")
-      ->type_name("HxW");
+  add_input_options(
+      *command, options->input,
+      "Side of evaluation images; with --onnx, the only size it takes (default: any)");
   command
       ->add_option("--batch", options->batch,
                    "With --onnx, the only number of images it takes at a time (default: any)")

@@ -94,16 +94,18 @@ int run(const InfoOptions& options) {
   const int64_t dense = dense_flops(on_images, size);
   for (const std::string& remark : file.remarks()) log_warning("{}", remark);
   if (options.common.json) {
-    print_json({{"model", options.model},
-                {"spec", io::Json::parse(to_json(spec))},
-                {"spec_stored", file.spec_was_stored()},
-                {"dtype", io::dtype_name(file.dtype())},
-                {"parameters", parameter_count(spec)},
-                {"height", size.height},
-                {"width", size.width},
-                {"flops", dense},
-                {"halting_flops", halting_flops(on_images, size)},
-                {"per_layer", layers_json(layers)}});
+    io::Json json = {{"model", options.model},
+                     {"spec", io::Json::parse(to_json(spec))},
+                     {"spec_stored", file.spec_was_stored()},
+                     {"dtype", io::dtype_name(file.dtype())},
+                     {"parameters", parameter_count(spec)},
+                     {"height", size.height},
+                     {"width", size.width},
+                     {"flops", dense},
+                     {"halting_flops", halting_flops(on_images, size)},
+                     {"per_layer", layers_json(layers)}};
+    if (file.dial()) json["dial"] = to_json(*file.dial());
+    print_json(json);
     return 0;
   }
   print(fmt::format("{}: {} network, {} of kind {}, {}{}", options.model,
@@ -116,6 +118,12 @@ int run(const InfoOptions& options) {
         "  halting: epsilon {}, tile {}, {}{}", spec.epsilon, spec.tile,
         spec.halting_norm ? "with batch norm" : "plain linear scores",
         spec.score_floor > 0 ? fmt::format(", a floor of {} under scores", spec.score_floor) : ""));
+  }
+  if (file.dial()) {
+    print(fmt::format("  dial: budgets from {:.2f} to {:.2f}, measured on {} of {}x{}",
+                      file.dial()->least_share(), file.dial()->largest_share(),
+                      pluralize(file.dial()->images, "image"), file.dial()->size.height,
+                      file.dial()->size.width));
   }
   if (spec.detection) {
     print(fmt::format(
@@ -141,7 +149,8 @@ void declare_info(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("info", "Show a model's spec, parameters and FLOPs");
   command->add_option("model", options->model, "Model file")->required()->type_name("MODEL");
   command->add_option("--size", options->size, "Image size: 224 or HxW (default: the model's own)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_flag("--layers", options->layers, "List every layer");
   add_output_options(*command, options->common);
   set_examples(*command,

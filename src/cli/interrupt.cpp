@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 namespace sact::cli {
 namespace {
 
-volatile std::sig_atomic_t first_signal = 0;
-volatile std::sig_atomic_t at_terminal = 0;
+// Any thread may ask; the handler runs in one of them.
+std::atomic<int> first_signal = 0;
+std::atomic<bool> at_terminal = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note_interrupt(int signal) {
   first_signal = signal;
@@ -32,7 +35,7 @@ bool was_interrupted() {
 }
 
 int interrupted_status() {
-  return 128 + (was_interrupted() ? first_signal : SIGINT);
+  return 128 + (was_interrupted() ? first_signal.load() : SIGINT);
 }
 
 }  // namespace sact::cli

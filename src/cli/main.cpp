@@ -41,9 +41,11 @@ constexpr Declaration kCommands[] = {
     {kMeasure, sact::cli::declare_eval},
     {kMeasure, sact::cli::declare_coco_eval},
     {kMeasure, sact::cli::declare_bench},
+    {kMeasure, sact::cli::declare_calibrate},
     {kMeasure, sact::cli::declare_table},
     {kFiles, sact::cli::declare_new},
     {kFiles, sact::cli::declare_info},
+    {kFiles, sact::cli::declare_import},
     {kFiles, sact::cli::declare_export},
     {kFiles, sact::cli::declare_synth},
     {kFiles, sact::cli::declare_doctor},
@@ -101,7 +103,10 @@ int main(int argc, char** argv) {
   } catch (const sact::Interrupted& interrupted) {
     report(interrupted.what());
     return sact::cli::interrupted_status();
-  } catch (const std::exception& error) {
+  } catch (const sact::Error& error) {
     return report(error.what());
+  } catch (const std::exception& error) {  // some libraries put a list of calls below the message
+    const std::string_view text = error.what();
+    return report(std::string(text.substr(0, text.find('\n'))));
   }
 }

@@ -6,6 +6,7 @@
 #include "app/outputs.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "data/class_names.h"
@@ -74,6 +75,8 @@ int run(const NewOptions& options) {
   }
   write_model(options.out, spec, initial_weights(spec, options.initial),
               storage_dtype(options.dtype));
+  const ModelFile written(options.out);
+  for (const std::string& remark : written.remarks()) log_warning("{}", remark);
   const Size size = own_size(spec);
   const int64_t flops = dense_flops(image_network(spec), size);
   if (options.common.json) {

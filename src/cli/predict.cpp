@@ -31,6 +31,7 @@ struct PredictOptions {
   CommonOptions common;
   std::string model, size, out = "ponder-maps", tensor, raw;
   BackendOptions backend;
+  HaltingRequest halting;
   std::vector<std::string> images;
   int top = 5, batch = 8;
   bool whole = false, no_pictures = false, jsonl = false;
@@ -244,10 +245,13 @@ int run(const PredictOptions& options) {
       fail("--whole keeps the aspect ratio: give --size one number, the shorter side");
     }
   }
-  const app::Compute compute = chosen_compute(options.backend, options.common);
+  app::Compute compute = chosen_compute(options.backend, options.common);
   const ModelFile model(options.model);
   expect_classifier(model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  compute.halting =
+      chosen_halting(options.halting, model,
+                     options.size.empty() ? own_size(model.spec()) : parse_size(options.size));
   app::protect_inputs({options.model, options.tensor}, {{"--raw", options.raw}});
   if (!options.raw.empty()) check_writable(options.raw);
   Totals totals;
@@ -255,11 +259,18 @@ int run(const PredictOptions& options) {
                                               : predict_tensor(options, model, compute, totals);
   if (!options.raw.empty()) app::write_raw(options.raw, model.spec(), totals.predictions);
   const double seconds = watch.lap() / 1000;
-  report.finish({{"model", options.model},
-                 {"interrupted", totals.interrupted},
-                 {"skipped", totals.skipped.json()},
-                 {"seconds", seconds}},
-                summary_lines(options, report, totals, seconds));
+  io::Json summary = {{"model", options.model},
+                      {"interrupted", totals.interrupted},
+                      {"skipped", totals.skipped.json()},
+                      {"seconds", seconds}};
+  std::vector<std::string> lines = summary_lines(options, report, totals, seconds);
+  if (options.halting.asks()) {
+    const std::optional<double> share =
+        report.done() > 0 ? std::optional(totals.flops / totals.dense_flops) : std::nullopt;
+    summary["dial"] = dial_json(options.halting, compute.halting, share);
+    lines.push_back(dial_text(options.halting, compute.halting));
+  }
+  report.finish(std::move(summary), lines);
   return job_status(report, totals.interrupted);
 }
 
@@ -279,7 +290,8 @@ void declare_predict(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag("--no-pictures", options->no_pictures, "Do not write pictures");
   command->add_option("--size", options->size, "Input size: 224 or HxW (default: the model's own)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_flag("--whole", options->whole,
                     "Run on the whole image with its aspect ratio, the shorter side being --size; "
                     "without it the central crop is scaled to --size");
@@ -301,6 +313,7 @@ void declare_predict(CLI::App& app, Action& action) {
   add_shard_option(*command, options->shard);
   add_max_pixels_option(*command, options->reading);
   add_backend_options(*command, options->backend);
+  add_halting_options(*command, options->halting);
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact predict m.safetensors cat.jpg\n"

@@ -32,6 +32,7 @@ struct EvalOptions {
   ScoringOptions scoring;
   std::string model, size;
   BackendOptions backend;
+  HaltingRequest halting;
   std::vector<double> blurs = {1, 2, 3, 5, 7, 10, 15, 20};
   std::vector<double> weights = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5};
 };
@@ -74,7 +75,7 @@ saliency::Split needed_images(const ScoringOptions& options, bool with_search) {
                               : options.part == "second" ? saliency::Part::kSecondHalf
                                                          : saliency::Part::kAll;
   auto split =
-      saliency::split(saliency::list_items(options.data, options.fixations), part, with_search);
+      saliency::split(saliency::list_stimuli(options.data, options.fixations), part, with_search);
   if (split.reported.empty()) fail("{}: no category has a {} half", options.data, options.part);
   if (with_search && split.searched.empty()) {
     fail(
@@ -144,7 +145,7 @@ void print_settings(const app::SearchedSettings& found) {
 int run_eval(const EvalOptions& options) {
   Stopwatch watch;
   const ScoringOptions& scoring = options.scoring;
-  const app::Compute compute = chosen_compute(options.backend, scoring.common);
+  app::Compute compute = chosen_compute(options.backend, scoring.common);
   check_outputs(scoring, options.model);
   const Center center(scoring.center);
   const ModelFile model(options.model);
@@ -152,6 +153,7 @@ int run_eval(const EvalOptions& options) {
   saliency::check_halting(model.spec(), options.model);
   const Size size =
       options.size.empty() ? saliency::usual_size(model.spec()) : parse_size(options.size);
+  compute.halting = chosen_halting(options.halting, model, size);
   const saliency::Work work = interruptible_work(scoring.common);
   const std::unique_ptr<NetworkSession> session = app::open_session(model, compute);
   session->expect_memory(1, size);
@@ -179,6 +181,7 @@ int run_eval(const EvalOptions& options) {
     json["search"] = app::search_json(found);
     json["flops"] = ponder.flops / double(split.items.size());
     json["dense_flops"] = ponder.dense_flops / double(split.items.size());
+    if (options.halting.asks()) json["dial"] = dial_json(options.halting, compute.halting, share);
     json["seconds"] = seconds;
     print_json(json);
     return 0;
@@ -188,6 +191,7 @@ int run_eval(const EvalOptions& options) {
   print(fmt::format("{} in {}, with {:.1f} % of the dense network's work",
                     pluralize(int64_t(split.items.size()), "image"), format_duration(seconds),
                     100 * share));
+  if (options.halting.asks()) print(dial_text(options.halting, compute.halting));
   return 0;
 }
 
@@ -244,7 +248,8 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
       ->add_option("--size", options->size,
                    "Size at which the network sees images (default: 180x320; 360x640 for a "
                    "detector)")
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command
       ->add_option("--blur", options->blurs,
                    "Standard deviations of the blur to choose from, in positions of the map; "
@@ -260,6 +265,7 @@ void declare_saliency_eval(CLI::App& parent, Action& action) {
       ->check(is_center_weight())
       ->capture_default_str();
   add_backend_options(*command, options->backend);
+  add_halting_options(*command, options->halting);
   add_common_options(*command, options->scoring.common);
   set_examples(*command,
                "  sact saliency eval m.safetensors --data cat2000 --center cat2000/center.mat\n"

@@ -12,6 +12,7 @@
 #include "cli/compute_options.h"
 #include "cli/image_options.h"
 #include "cli/saliency_options.h"
+#include "model/detection.h"
 #include "saliency/evaluate.h"
 
 namespace sact::cli {
@@ -27,6 +28,7 @@ struct MapOptions {
                                   .variable = "fixLocs"};
   std::string model, fixations, out = "saliency-maps";
   BackendOptions backend;
+  HaltingRequest halting;
   std::vector<std::string> images;
   app::Shard shard;
 };
@@ -75,11 +77,12 @@ void print_summary(const MapOptions& options, const Outcome& outcome, double sec
 
 int run_map(const MapOptions& options) {
   Stopwatch watch;
-  const app::Compute compute = chosen_compute(options.backend, options.common);
+  app::Compute compute = chosen_compute(options.backend, options.common);
   const app::Center center(options.center);
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   saliency::check_halting(model.spec(), options.model);
+  compute.halting = chosen_halting(options.halting, model, own_size(model.spec()));
   app::Skipped skipped;
   const std::vector<Input> inputs =
       app::inputs_of(options.images, options.out, options.shard, skipped);
@@ -114,10 +117,16 @@ int run_map(const MapOptions& options) {
       json["flops"] = outcome.flops / double(outcome.count);
       json["dense_flops"] = outcome.dense_flops / double(outcome.count);
     }
+    if (options.halting.asks()) {
+      json["dial"] = dial_json(
+          options.halting, compute.halting,
+          outcome.count > 0 ? std::optional(outcome.flops / outcome.dense_flops) : std::nullopt);
+    }
     print_json(json);
   } else {
     if (skipped.count() > 0) print(skipped.text());
     print_summary(options, outcome, seconds);
+    if (options.halting.asks()) print(dial_text(options.halting, compute.halting));
   }
   return outcome.failed ? 1 : 0;
 }
@@ -164,6 +173,7 @@ void declare_saliency_map(CLI::App& parent, Action& action) {
       ->check(number_between(0.001, 1000))
       ->capture_default_str();
   add_backend_options(*command, options->backend);
+  add_halting_options(*command, options->halting);
   add_common_options(*command, options->common);
   set_examples(
       *command,

@@ -8,7 +8,7 @@
 namespace sact::cli {
 namespace {
 
-constexpr size_t kWidestText = 40;
+constexpr size_t kWidestText = 120;
 constexpr size_t kNarrowestText = 12;
 constexpr size_t kLongestPath = 1000;
 constexpr size_t kGap = 2;

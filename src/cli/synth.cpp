@@ -70,6 +70,7 @@ void declare_synth(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--size", options->size, "Size of the pictures: 64 or HxW")
       ->type_name("HxW")
+      ->check(image_size())
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Seed of the data set")
       ->check(CLI::Range(int64_t{0}, INT64_MAX))

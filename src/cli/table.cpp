@@ -146,7 +146,8 @@ void declare_table(CLI::App& app, Action& action) {
                    "Sizes to show, and to evaluate models at (default: all; a model's own)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command->add_flag("--markdown", options->markdown, "Tables in Markdown");
   command->add_option("--csv", options->csv, "Also write plain numbers as CSV")->type_name("FILE");
   CLI::Option* plots =
@@ -158,7 +159,8 @@ void declare_table(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->needs(plots)
-      ->type_name("HxW");
+      ->type_name("HxW")
+      ->check(image_size());
   command
       ->add_option("--curves", options->curves,
                    "Rows to draw in the plots over resolutions (default: all)")

@@ -1,5 +1,7 @@
 #include "cli/usage.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -41,13 +43,17 @@ std::string problem(const CLI::App& app, const CLI::App& command, const std::str
   const bool parsing = dynamic_cast<const CLI::RequiredError*>(&error) ||
                        dynamic_cast<const CLI::ExtrasError*>(&error) ||
                        dynamic_cast<const CLI::RequiresError*>(&error);
+  const std::vector<std::string> commands = command_names(command);
+  if (parsing && remaining.empty() && !commands.empty()) {
+    return fmt::format("'{}' needs a command: {}", name, fmt::join(commands, ", "));
+  }
   if (!parsing || remaining.empty()) return error.what();
   // What is required may be missing only because it was mistyped, so that comes first.
   if (const std::string option = unknown_option(remaining); !option.empty()) {
     return fmt::format("'{}' has no option '{}'{}", name, printable(option),
                        did_you_mean(option, option_names(command)));
   }
-  if (!command_names(command).empty()) return no_such_command(command, remaining.front());
+  if (!commands.empty()) return no_such_command(command, remaining.front());
   return error.what();
 }
 

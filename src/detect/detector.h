@@ -48,8 +48,8 @@ struct DetectedImage {
 class ObjectDetector {
  public:
   ObjectDetector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session);
-  ObjectDetector(const LoadedDetector& network, int threads)
-      : ObjectDetector(network.spec(), network.session(threads)) {}
+  ObjectDetector(const LoadedDetector& network, int threads, const HaltingControl& halting = {})
+      : ObjectDetector(network.spec(), network.session(threads, halting)) {}
 
   /// sact::Error when the image has a shape that cannot be scaled, or when the outputs are not
   /// finite.

@@ -66,7 +66,13 @@ std::unique_ptr<DetectionDataset> open_detection_dataset(const std::string& data
     return coco_dataset(read_coco_instances(annotations), (folder / split).string());
   }
   if (is_voc(folder)) return coco_dataset(read_voc({folder, split}), data);
-  if (!fs::is_directory(folder, ignored)) fail("{}: there is no such folder", printable(data));
+  if (!fs::is_directory(folder, ignored)) {
+    fail(
+        "{}: there is no such folder; one with annotations/instances_{}.json is needed here, or "
+        "with "
+        "the layout of Pascal VOC, or 'synthetic' for the built-in data set",
+        printable(data), split);
+  }
   fail(
       "{}: has no annotations/instances_{}.json, nor the layout of Pascal VOC (Annotations and "
       "JPEGImages)",

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "base/thread_team.h"
@@ -127,6 +128,37 @@ void report(const EvaluationRequest& request, const EvaluatedImage& image) {
 
 int storage_size(const data::Dataset& dataset, Size size, const ModelSpec& spec) {
   return data::suitable_storage_size(dataset, std::max(size.height, size.width), spec.input.crop);
+}
+
+PreparedImages prepare_images(const data::Dataset& dataset, const std::vector<int64_t>& samples,
+                              Size size, const ModelSpec& spec, const EvaluationRequest& request) {
+  validate_image_size(size);
+  expect_memory(4 * 3 * uint64_t(size.positions()) * samples.size(),
+                fmt::format("holding {} of {}x{}", pluralize(int64_t(samples.size()), "image"),
+                            size.height, size.width));
+  const int side = storage_size(dataset, size, spec);
+  data::LoaderOptions options;
+  options.batch_size = request.batch;
+  options.size = {side, side};
+  options.threads = request.workers;
+  options.on_corrupt = data::OnCorrupt::kSkip;
+  options.corrupt = std::make_shared<data::CorruptSamples>(
+      data::corrupt_limit(int64_t(samples.size()), data::kTolerableShare));
+  data::BatchLoader loader(dataset, samples, options);
+  ThreadTeam team(thread_count(request.threads));
+  PreparedImages images{size, {}, {}};
+  Progress progress("reading", int64_t(samples.size()), "images");
+  data::Batch batch;
+  std::vector<float> pixels;
+  while (loader.next(batch)) {
+    if (request.interrupted && request.interrupted()) throw Interrupted("interrupted");
+    prepare(batch, size, spec.input, team, pixels);
+    images.pixels.insert(images.pixels.end(), pixels.begin(), pixels.end());
+    images.labels.insert(images.labels.end(), batch.labels.begin(), batch.labels.end());
+    progress.advance(batch.count);
+  }
+  progress.finish();
+  return images;
 }
 
 std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec,

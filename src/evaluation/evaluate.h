@@ -25,6 +25,20 @@ void report(const EvaluationRequest& request, const EvaluatedImage& image);
 /// so that their networks see the same pixels.
 int storage_size(const data::Dataset& dataset, Size size, const ModelSpec& spec);
 
+/// Images as a network sees them in an evaluation, [H, W, 3] one after another.
+struct PreparedImages {
+  Size size;
+  std::vector<float> pixels;
+  std::vector<int> labels;
+
+  int64_t count() const { return int64_t(labels.size()); }
+};
+
+/// The readable ones of these samples. sact::Error when there is no memory for them, or when too
+/// many are unreadable.
+PreparedImages prepare_images(const data::Dataset& dataset, const std::vector<int64_t>& samples,
+                              Size size, const ModelSpec& spec, const EvaluationRequest& request);
+
 /// Runs the network over every readable image, at each size of the request. Images are decoded by
 /// threads of their own while the network runs. Throws sact::Error when too many are unreadable.
 std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec,

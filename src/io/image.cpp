@@ -137,6 +137,16 @@ constexpr OtherFormat kOtherFormats[] = {
   fail("{}: is not a {}; only these are read here", name, kReadableFormats);
 }
 
+/// Null where the bytes begin as no format does.
+const Format* format_of(std::string_view text) {
+  for (const Format& format : kFormats) {
+    if (text.starts_with(format.magic) && has_at(text, format.second_offset, format.second_magic)) {
+      return &format;
+    }
+  }
+  return nullptr;
+}
+
 /// Calls one of the functions of the format that the bytes are in with them, the printable name and
 /// the options.
 template <typename Result>
@@ -147,10 +157,8 @@ Result by_content(std::span<const std::byte> bytes, const std::string& name,
   const std::string shown_name = printable(name, kMaxNameInMessage);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   try {
-    for (const Format& format : kFormats) {
-      if (!text.starts_with(format.magic)) continue;
-      if (!has_at(text, format.second_offset, format.second_magic)) continue;
-      return (format.*function)(bytes, shown_name, options);
+    if (const Format* format = format_of(text)) {
+      return (format->*function)(bytes, shown_name, options);
     }
   } catch (const std::bad_alloc&) {
     fail("{}: there is not enough memory to decode it", shown_name);
@@ -204,6 +212,10 @@ void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
   }
   expect_memory(3 * width * height,
                 fmt::format("{}: an image of {} x {} pixels", name, width, height));
+}
+
+bool begins_like_image(std::span<const std::byte> bytes) {
+  return format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) != nullptr;
 }
 
 RgbImage decode_image(std::span<const std::byte> bytes, const std::string& name,

@@ -53,6 +53,9 @@ RgbImage read_image(const std::filesystem::path& path, const ReadOptions& option
 RgbImage decode_image(std::span<const std::byte> bytes, const std::string& name,
                       const ReadOptions& options = {});
 
+/// Whether the bytes begin as those of a picture that read_image() reads.
+bool begins_like_image(std::span<const std::byte> bytes);
+
 /// What a file says of its picture before the pixels.
 struct ImageHeader {
   int width = 0, height = 0;  // as read_image() would give them

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/text.h"
+#include "io/image.h"
 #include "io/json.h"
 #include "io/safetensors_header.h"
 
@@ -117,6 +118,9 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::strin
   uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
   const uint64_t rest = bytes.size() - kLengthBytes;
+  if (header_bytes > kMaxHeaderBytes && begins_like_image(bytes)) {
+    fail("{}: is a picture; a safetensors file, which holds a model, is needed here", name);
+  }
   if (header_bytes > kMaxHeaderBytes) {
     fail("{}: is not a safetensors file: it claims a header of {} bytes, the limit is {}", name,
          header_bytes, kMaxHeaderBytes);

@@ -96,19 +96,28 @@ BlockActivity block_activity(std::span<const int32_t> units, Size size, int unit
   // A position is in the dilated active set of unit l exactly when the largest N among it and its
   // eight neighbours is at least l, so both counts are tails of histograms.
   BlockActivity activity(static_cast<size_t>(unit_count));
+  const auto at = [&](std::span<const int32_t> values, int y, int x) {
+    return values[size_t(y) * size_t(size.width) + size_t(x)];
+  };
+  std::vector<int32_t> along_lines(units.size());  // the largest among it, left and right
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      int32_t largest = at(units, y, x);
+      if (x > 0) largest = std::max(largest, at(units, y, x - 1));
+      if (x + 1 < size.width) largest = std::max(largest, at(units, y, x + 1));
+      along_lines[size_t(y) * size_t(size.width) + size_t(x)] = largest;
+    }
+  }
   auto count = [&](int32_t value, int64_t UnitActivity::*member) {
     SACT_ASSERT(value >= 0 && value <= unit_count);
     if (value > 0) ++(activity[size_t(value - 1)].*member);
   };
   for (int y = 0; y < size.height; ++y) {
     for (int x = 0; x < size.width; ++x) {
-      int32_t largest = 0;
-      for (int ny = std::max(y - 1, 0); ny <= std::min(y + 1, size.height - 1); ++ny) {
-        for (int nx = std::max(x - 1, 0); nx <= std::min(x + 1, size.width - 1); ++nx) {
-          largest = std::max(largest, units[size_t(ny) * size_t(size.width) + size_t(nx)]);
-        }
-      }
-      count(units[size_t(y) * size_t(size.width) + size_t(x)], &UnitActivity::active);
+      int32_t largest = at(along_lines, y, x);
+      if (y > 0) largest = std::max(largest, at(along_lines, y - 1, x));
+      if (y + 1 < size.height) largest = std::max(largest, at(along_lines, y + 1, x));
+      count(at(units, y, x), &UnitActivity::active);
       count(largest, &UnitActivity::dilated);
     }
   }

@@ -6,20 +6,10 @@
 
 #include "base/error.h"
 #include "model/spec_from_weights.h"
+#include "model/weight_check.h"
 
 namespace sact {
 namespace {
-
-bool is_floating(io::Dtype dtype) {
-  return dtype == io::Dtype::kF32 || dtype == io::Dtype::kF64 || dtype == io::Dtype::kF16 ||
-         dtype == io::Dtype::kBF16;
-}
-
-/// The head's weight may come as [classes, C] or [classes, C, 1, 1].
-io::Shape without_trailing_ones(io::Shape shape, size_t rank) {
-  while (shape.size() > rank && shape.back() == 1) shape.pop_back();
-  return shape;
-}
 
 void check_weight(const io::SafetensorsFile& file, const WeightInfo& weight) {
   const io::TensorView* view = file.find(weight.name);
@@ -29,10 +19,7 @@ void check_weight(const io::SafetensorsFile& file, const WeightInfo& weight) {
         "spec describes",
         file.name(), weight.name, io::shape_text(weight.shape));
   }
-  const io::Shape shape = weight.role == WeightRole::kLinear
-                              ? without_trailing_ones(view->shape, weight.shape.size())
-                              : view->shape;
-  if (shape != weight.shape) {
+  if (!has_shape_of(*view, weight)) {
     fail("{}: tensor '{}' must have the shape {}, found {}", file.name(), weight.name,
          io::shape_text(weight.shape), io::shape_text(view->shape));
   }
@@ -63,9 +50,13 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
   if (!spec_was_stored_) {
     remarks_.push_back(fmt::format(
         "{}: has no spec; it was worked out from the weights, and the usual mean, std and crop of "
-        "input images are assumed; 'sact export' writes a file that has its own (--mean, --std, "
-        "--crop, --size, --labels)",
-        name()));
+        "input images are assumed; 'sact {}' writes a file that has its own (--mean, --std, "
+        "--crop, "
+        "--size, --labels)",
+        name(), spec_.adaptive() ? "export" : "import"));
+  }
+  if (const auto dial = file_.metadata().find(kDialKey); dial != file_.metadata().end()) {
+    dial_ = dial_from_json(dial->second, name() + ": its dial");
   }
   std::set<std::string, std::less<>> used;
   for (const WeightInfo& weight : weight_list(spec_)) {
@@ -98,19 +89,7 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
 std::vector<float> ModelFile::values(const WeightInfo& weight) const {
   const io::TensorView* view = file_.find(weight.name);
   SACT_ASSERT(view);
-  std::vector<float> values = io::float_values(*view, weight.name);
-  for (float value : values) {
-    if (!std::isfinite(value)) {
-      fail(
-          "{}: tensor '{}' has values that are not finite; the network was damaged or its training "
-          "diverged",
-          name(), weight.name);
-    }
-    if (weight.role == WeightRole::kNormVariance && value < 0) {
-      fail("{}: tensor '{}' holds variances, but one is {}", name(), weight.name, value);
-    }
-  }
-  return values;
+  return weight_values(*view, weight.role, weight.name, name());
 }
 
 void expect_classifier(const ModelFile& file) {
@@ -137,6 +116,15 @@ io::Dtype ModelFile::dtype() const {
   return most->first;
 }
 
+void ModelFile::write_with_dial(const std::filesystem::path& path, const Dial& dial) const {
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [tensor, view] : file_.tensors()) tensors.push_back({tensor, view});
+  io::Metadata metadata = file_.metadata();
+  metadata[std::string(kSpecKey)] = to_json(spec_);
+  metadata[std::string(kDialKey)] = io::dump_json(to_json(dial));
+  io::write_safetensors(path, tensors, metadata);
+}
+
 std::vector<Weight> read_weights(const ModelFile& file, const ModelSpec& spec) {
   std::vector<Weight> weights;
   for (const WeightInfo& info : weight_list(spec)) weights.push_back({info, file.values(info)});
@@ -158,7 +146,8 @@ void check_fits_f16(const Weight& weight, const std::filesystem::path& path) {
 }  // namespace
 
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
-                 const std::vector<Weight>& weights, io::Dtype dtype) {
+                 const std::vector<Weight>& weights, io::Dtype dtype,
+                 const std::optional<Dial>& dial) {
   validate(spec, path.string());
   std::vector<std::vector<std::byte>> storage;
   std::vector<io::NamedTensor> tensors;
@@ -171,7 +160,9 @@ void write_model(const std::filesystem::path& path, const ModelSpec& spec,
     storage.push_back(io::stored_as(weight.values, stored));
     tensors.push_back({weight.info.name, {stored, weight.info.shape, storage.back()}});
   }
-  io::write_safetensors(path, tensors, {{std::string(kSpecKey), to_json(spec)}, {"format", "pt"}});
+  io::Metadata metadata = {{std::string(kSpecKey), to_json(spec)}, {"format", "pt"}};
+  if (dial) metadata[std::string(kDialKey)] = io::dump_json(to_json(*dial));
+  io::write_safetensors(path, tensors, metadata);
 }
 
 }  // namespace sact

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "io/safetensors.h"
+#include "model/dial.h"
 #include "model/spec.h"
 #include "model/weights.h"
 
@@ -24,6 +26,8 @@ class ModelFile {
   const ModelSpec& spec() const { return spec_; }
   std::string name() const { return file_.name(); }
   bool spec_was_stored() const { return spec_was_stored_; }
+  /// What `sact calibrate` stored, if it did.
+  const std::optional<Dial>& dial() const { return dial_; }
   /// Remarks a user should see: unknown spec keys, tensors that no layer uses.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
@@ -34,10 +38,14 @@ class ModelFile {
   /// The type most weights are stored in.
   io::Dtype dtype() const;
 
+  /// Writes the same file with this dial; `path` may be its own.
+  void write_with_dial(const std::filesystem::path& path, const Dial& dial) const;
+
  private:
   io::SafetensorsFile file_;
   ModelSpec spec_;
   bool spec_was_stored_ = false;
+  std::optional<Dial> dial_;
   std::vector<std::string> remarks_;
 };
 
@@ -59,6 +67,7 @@ std::vector<Weight> read_weights(const ModelFile& file, const ModelSpec& spec);
 /// Writes a model file. With a 16-bit `dtype` convolution and linear weights are stored in it;
 /// norms and biases, which are small and sensitive, stay in 32 bits.
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
-                 const std::vector<Weight>& weights, io::Dtype dtype = io::Dtype::kF32);
+                 const std::vector<Weight>& weights, io::Dtype dtype = io::Dtype::kF32,
+                 const std::optional<Dial>& dial = {});
 
 }  // namespace sact

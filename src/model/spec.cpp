@@ -170,7 +170,9 @@ void validate(const ModelSpec& spec, const std::string& name) {
     }
   }
   if (spec.detection) {
-    check_range(name, "units (number of blocks) of a detector", int(spec.units.size()), 2, 6);
+    if (spec.units.size() < 2) {
+      fail("{}: a detector needs two blocks at least, but 'units' has one number", name);
+    }
     validate_detection(*spec.detection, name + ": 'detection'");
   }
   if (!spec.labels.empty() && int(spec.labels.size()) != spec.classes) {

@@ -1,5 +1,9 @@
 #include "model/spec_from_weights.h"
 
+#include <algorithm>
+#include <charconv>
+#include <climits>
+
 #include "base/error.h"
 #include "model/architecture.h"
 
@@ -55,19 +59,29 @@ class SpecFinder {
     spec_.stem = stem.shape[3] == 7 ? Stem::kImageNet : Stem::kSmall;
   }
 
-  void find_units() {
-    const auto first = [&](int block, int unit) {
-      return unit_prefix(spec_, block, unit) + "conv1";
-    };
-    std::vector<int> units;
-    for (int block = 0; has(first(block, 0) + ".weight"); ++block) {
-      int count = 0;
-      while (has(first(block, count) + ".weight")) ++count;
-      units.push_back(count);
+  /// Up to the unit of the highest number: one that is missing in between shall be named, and not
+  /// give a smaller network.
+  int count_units(int block) const {
+    const std::string prefix = block_prefix(spec_, block);
+    int count = 0;
+    for (auto tensor = tensors_.lower_bound(prefix);
+         tensor != tensors_.end() && tensor->first.starts_with(prefix); ++tensor) {
+      const char* end = tensor->first.data() + tensor->first.size();
+      int number = 0;
+      const auto [rest, error] = std::from_chars(tensor->first.data() + prefix.size(), end, number);
+      if (error == std::errc() && rest != end && *rest == '.' && number >= 0 && number < INT_MAX) {
+        count = std::max(count, number + 1);
+      }
     }
-    require(first(0, 0) + ".weight", 4);
+    return count;
+  }
+
+  void find_units() {
+    std::vector<int> units;
+    for (int block = 0; const int count = count_units(block); ++block) units.push_back(count);
+    const io::TensorView first = require(unit_prefix(spec_, 0, 0) + "conv1.weight", 4);
     spec_.units = units;
-    if (!has(unit_prefix(spec_, 0, 0) + "conv3.weight")) {
+    if (first.shape[3] == 3) {
       spec_.unit = is_preactivation(spec_.unit) ? UnitKind::kBasic : UnitKind::kBasicV1;
     }
     validate(spec_, file_name_);  // before anything is worked out from the numbers

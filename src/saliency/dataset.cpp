@@ -26,9 +26,9 @@ std::string category_of(const fs::path& relative) {
 }
 
 /// Those in and below `images`; with `categories_only` exactly one folder deep.
-std::vector<Item> items_in(const fs::path& images, const fs::path& fixations,
-                           bool categories_only) {
-  std::vector<Item> items;
+std::vector<Stimulus> items_in(const fs::path& images, const fs::path& fixations,
+                               bool categories_only) {
+  std::vector<Stimulus> items;
   for (const fs::path& image : io::list_images(images)) {
     const fs::path relative = image.lexically_relative(images);
     const auto depth = std::distance(relative.begin(), relative.end());
@@ -41,16 +41,16 @@ std::vector<Item> items_in(const fs::path& images, const fs::path& fixations,
   }
   check_own_fixation_maps(items);
   std::stable_sort(items.begin(), items.end(),
-                   [](const Item& a, const Item& b) { return a.category < b.category; });
+                   [](const Stimulus& a, const Stimulus& b) { return a.category < b.category; });
   return items;
 }
 
 /// Whether each item is of the first half of its category.
-std::vector<bool> first_halves(const std::vector<Item>& items) {
+std::vector<bool> first_halves(const std::vector<Stimulus>& items) {
   std::vector<bool> first_half;
   for (auto first = items.begin(); first != items.end();) {
     const auto last = std::find_if(
-        first, items.end(), [&](const Item& item) { return item.category != first->category; });
+        first, items.end(), [&](const Stimulus& item) { return item.category != first->category; });
     const auto count = size_t(last - first);
     first_half.insert(first_half.end(), count / 2, true);
     first_half.insert(first_half.end(), count - count / 2, false);
@@ -79,9 +79,9 @@ fs::path find_fixation_map(const fs::path& image, const fs::path& place) {
   return found.front();
 }
 
-void check_own_fixation_maps(const std::vector<Item>& items) {
+void check_own_fixation_maps(const std::vector<Stimulus>& items) {
   std::map<fs::path, fs::path> image_of;
-  for (const Item& item : items) {
+  for (const Stimulus& item : items) {
     const auto [other, is_new] = image_of.emplace(item.fixations.lexically_normal(), item.image);
     if (!is_new && other->second != item.image) {
       fail("{}: would be the fixation map of two images, {} and {}; each needs one of its own",
@@ -90,7 +90,7 @@ void check_own_fixation_maps(const std::vector<Item>& items) {
   }
 }
 
-std::vector<Item> list_items(const fs::path& data, const fs::path& fixations) {
+std::vector<Stimulus> list_stimuli(const fs::path& data, const fs::path& fixations) {
   if (fixations.empty()) {
     constexpr std::string_view kHint =
         "expected the layout of CAT2000 (Stimuli and FIXATIONLOCS); for another one give "
@@ -104,7 +104,7 @@ std::vector<Item> list_items(const fs::path& data, const fs::path& fixations) {
   return items_in(data, fixations, false);
 }
 
-Fixations read_fixations(const Item& item, const std::string& variable) {
+Fixations read_fixations(const Stimulus& item, const std::string& variable) {
   constexpr double kTolerance = 0.02;
   Fixations fixations = read_fixations(item.fixations, variable);
   const io::ImageHeader image = io::read_image_header(item.image);
@@ -118,7 +118,7 @@ Fixations read_fixations(const Item& item, const std::string& variable) {
   return fixations;
 }
 
-Split split(const std::vector<Item>& items, Part reported, bool with_search) {
+Split split(const std::vector<Stimulus>& items, Part reported, bool with_search) {
   const std::vector<bool> first_half = first_halves(items);
   Split split;
   for (size_t i = 0; i < items.size(); ++i) {

@@ -67,8 +67,8 @@ Scores scores_of(const Map& map, const Truth& truth) {
 
 }  // namespace
 
-std::vector<Fixations> load_fixations(const std::vector<Item>& items, const std::string& variable,
-                                      const Work& work) {
+std::vector<Fixations> load_fixations(const std::vector<Stimulus>& items,
+                                      const std::string& variable, const Work& work) {
   std::vector<Fixations> fixations(items.size());
   Progress progress("reading fixations", int64_t(items.size()), "images");
   share_out(items.size(), work, progress,
@@ -89,7 +89,7 @@ Size usual_size(const ModelSpec& spec) {
 }
 
 PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
-                       const std::vector<Item>& items, Size size, const Work& work) {
+                       const std::vector<Stimulus>& items, Size size, const Work& work) {
   // As many images at a time as have the positions of eight for a detector.
   const size_t batch = size_t(std::clamp<int64_t>(8 * 360 * 640 / size.positions(), 1, 8));
   const size_t values = size_t(3 * size.positions());

@@ -22,8 +22,8 @@ struct Work {
 };
 
 /// Reads the fixations of all items, and of their images the size, which must fit.
-std::vector<Fixations> load_fixations(const std::vector<Item>& items, const std::string& variable,
-                                      const Work& work);
+std::vector<Fixations> load_fixations(const std::vector<Stimulus>& items,
+                                      const std::string& variable, const Work& work);
 
 /// The ponder cost maps of images, and the work that they took.
 struct PonderMaps {
@@ -40,7 +40,7 @@ Size usual_size(const ModelSpec& spec);
 
 /// The ponder cost maps of whole images at `size`; of a detector those of its extractor.
 PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
-                       const std::vector<Item>& items, Size size, const Work& work);
+                       const std::vector<Stimulus>& items, Size size, const Work& work);
 
 /// The mean AUC-Judd of each setting; those of one blur stand side by side. `center` has the size
 /// of the maps.

@@ -13,6 +13,7 @@
 
 #include "support/errors.h"
 #include "support/program.h"
+#include "support/sanitizers.h"
 
 namespace sact {
 namespace {
@@ -111,6 +112,41 @@ TEST_F(Library, GivesWhatThePredictCommandGives) {
   EXPECT_NE(predicted.out.find(result.top(1)[0].label), std::string::npos);
   EXPECT_LT(result.flops(), result.dense_flops());
   EXPECT_EQ(result.dense_flops(), model.dense_flops(model.input_size(), model.input_size()));
+}
+
+TEST_F(Library, ASessionDoesAsMuchWorkAsItIsTold) {
+  const Model model = Model::load(path("sact"));
+  const Image image = waves(90, 70, 1);
+  const auto flops = [&](const SessionOptions& options) {
+    return Session(model, options).run(image).flops();
+  };
+  SessionOptions more, less, limited;
+  more.halting_shift = -1;
+  less.halting_shift = 1;
+  limited.halting_shift = -1;
+  limited.hard_budget = 0.8;
+  EXPECT_GT(flops(more), flops({}));
+  EXPECT_LT(flops(less), flops({}));
+  EXPECT_LE(double(flops(limited)), 0.8 * double(model.dense_flops(64, 64)));
+  SessionOptions same;
+  same.hard_budget = 1;
+  expect_same(Session(model, same).run(image), Session(model).run(image));
+}
+
+TEST_F(Library, ABudgetTakesTheCurveOfTheModel) {
+  SessionOptions options;
+  options.budget = 0.7;
+  const std::string message = error_of([&] { Session(Model::load(path("sact")), options); });
+  EXPECT_NE(message.find("SessionOptions::budget 0.7: "), std::string::npos) << message;
+  EXPECT_NE(message.find("sact calibrate"), std::string::npos) << message;
+  EXPECT_NE(error_of([&] { Session(Model::load(path("plain")), options); }).find("plain network"),
+            std::string::npos);
+  const auto made = test::run_sact({"calibrate", path("sact"), "--images", kPicture, "--shifts",
+                                    "-2:2:9", "--out", path("dial")});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const Model model = Model::load(path("dial"));
+  const Result result = Session(model, options).run(Image::load(kPicture));
+  EXPECT_NEAR(double(result.flops()) / double(result.dense_flops()), 0.7, 0.05);
 }
 
 TEST_F(Library, AResultIsConsistent) {
@@ -327,7 +363,7 @@ TEST_F(Library, EveryInstructionSetGivesTheSameClasses) {
   for (size_t c = 0; c < 7; ++c) EXPECT_NEAR(found.logits()[c], right.logits()[c], 1e-3);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses
+#ifndef SACT_MEMORY_IS_SANITIZED
 
 TEST_F(Library, MemoryThatIsNotThereIsAnError) {
   Session session(Model::load(kTrained));

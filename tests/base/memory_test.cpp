@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "support/errors.h"
+#include "support/sanitizers.h"
 #include "support/temporary.h"
 
 namespace sact {
@@ -81,7 +82,7 @@ TEST(ExpectMemory, CountsWhatTheCallerGivesBack) {
   expect_memory(available * 2, "more", available * 2);
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#ifndef SACT_MEMORY_IS_SANITIZED
 TEST(ExpectMemory, KeepsToTheLimitOfTheProcess) {
   rlimit old_limit{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &old_limit), 0);

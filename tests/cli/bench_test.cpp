@@ -153,6 +153,26 @@ TEST_F(CliBench, ImagesDecideForThemselves) {
   EXPECT_GT(rows[1]["theoretical_speedup"], 1);
 }
 
+TEST_F(CliBench, FewImagesAreRunSeveralTimes) {
+  const auto made =
+      run_sact({"synth", "--out", "photos", "--count", "2", "--size", "70x70"}, directory_.path());
+  ASSERT_EQ(made.status, 0) << made.err;
+  const auto finished =
+      run_sact({"bench", "adaptive", "photos", "--rounds", "5", "--json"}, directory_.path());
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  for (const Json& row : Json::parse(finished.out)["rows"]) EXPECT_EQ(row["runs"], 6);
+}
+
+TEST_F(CliBench, TheTableLeavesOutWhatAllRowsShare) {
+  const auto one = bench({"adaptive", "--density", "0.5"});
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(one.out.find("dtype"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("1 image of 64x64 in fp32"), std::string::npos) << one.out;
+  const auto two = bench({"adaptive", "--density", "0.5", "--dtype", "fp32,bf16"});
+  ASSERT_EQ(two.status, 0) << two.err;
+  EXPECT_NE(two.out.find("dtype"), std::string::npos) << two.out;
+}
+
 TEST_F(CliBench, APeerTakesItsTurns) {
   write_peer();
   const auto finished = bench({"plain", "--density", "1", "--peer", "sh peer.sh 64", "--json"});
@@ -186,7 +206,7 @@ TEST_F(CliBench, MistakesGetOneLine) {
   expect_error({"plain", "--csv", "no/such/file"}, 1, "no/such/file");
   expect_error({"plain", "--peer", "./no-such-program"}, 1, "'./no-such-program' ended");
   expect_error({"plain", "--device", "cuda"}, 2, "--device");
-  expect_error({"plain", "--size", "8"}, 1, "8x8");
+  expect_error({"plain", "--size", "8"}, 2, "8x8");
   for (const auto& [option, value] :
        {std::pair{"--density", "2"}, {"--dtype", "fp16"}, {"--rounds", "0"}, {"--batch", "0"}}) {
     const auto finished = bench({"plain", option, value});

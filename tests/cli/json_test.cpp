@@ -9,6 +9,7 @@
 #include "data/synthetic.h"
 #include "io/image.h"
 #include "io/json.h"
+#include "io/safetensors.h"
 #include "support/program.h"
 #include "support/temporary.h"
 
@@ -144,6 +145,11 @@ TEST_F(CliJson, OfFilesAndTheMachine) {
   EXPECT_EQ(exported["model"], "sact");
   EXPECT_EQ(exported["out"], "small");
   checked("export", {"none", "--onnx", "m.onnx"});
+  const io::SafetensorsFile model(directory_ / "none");
+  std::vector<io::NamedTensor> tensors;
+  for (const auto& [name, view] : model.tensors()) tensors.push_back({name, view});
+  io::write_safetensors(directory_ / "published", tensors, {});  // without a spec
+  EXPECT_EQ(checked("import", {"published", "-o", "imported"})["source"], "published");
   EXPECT_EQ(checked("synth", {"-o", "shapes", "--count", "3", "--size", "32"})["images"], 3);
   checked("doctor", {});
 }
@@ -159,6 +165,12 @@ TEST_F(CliJson, OfImages) {
       "detect", {"detector", "--eval", "--gt", "gt.json", "--data", "photos", "--no-pictures"});
   EXPECT_TRUE(scored["AP"].is_number()) << "as coco-eval has it";
   checked("saliency map", {"sact", "photos", "missing.png", "--size", "32"}, 1);
+  const std::vector<std::string> dial = {"--halting-shift", "1", "--hard-budget", "0.99"};
+  EXPECT_EQ(checked("predict", {"sact", "photos", dial[0], dial[1]})["dial"]["shift"], 1);
+  EXPECT_EQ(checked("detect", {"detector", "photos", "--no-pictures", dial[0], dial[1], dial[2],
+                               dial[3]})["dial"]["shift"],
+            1);
+  checked("saliency map", {"sact", "photos", "--size", "32", dial[0], dial[1]});
 }
 
 TEST_F(CliJson, OfMeasurements) {
@@ -166,6 +178,13 @@ TEST_F(CliJson, OfMeasurements) {
   std::vector<std::string> arguments = {"sact"};
   arguments.insert(arguments.end(), data.begin(), data.end());
   const Json result = checked("eval", arguments);
+  std::vector<std::string> calibration = {"sact", "--shifts=-1,1", "--dense", "none", "--out",
+                                          "dial", "--plot", "dial.svg"};
+  calibration.insert(calibration.end(), data.begin(), data.end());
+  checked("calibrate", calibration);
+  EXPECT_EQ(checked("info", {"dial"})["dial"]["points"].size(), 2u);
+  checked("eval", {"dial", data[0], data[1], "--halting-shift", "1", "--hard-budget", "0.9"});
+  checked("bench", {"dial", "photos", "--rounds", "1", "--halting-shift", "1"});
   write("sact.json", io::dump_json(result));
   checked("table", {"SACT=sact.json", "--csv", "table.csv"});
   const Json baseline =

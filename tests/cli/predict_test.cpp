@@ -236,9 +236,9 @@ TEST_F(CliPredict, MistakesGetOneLine) {
   };
   expect({"m"}, 2, "--tensor");
   expect({"m", "photos/a.png", "--tensor", "x"}, 2, "--tensor");
-  expect({"m", "photos/a.png", "--size", "8"}, 1, "8x8");
+  expect({"m", "photos/a.png", "--size", "8"}, 2, "8x8");
   expect({"m", "photos/a.png", "--threads", "0"}, 2, "threads");
-  expect({"photos/a.png", "photos/a.png"}, 1, "not a safetensors file");
+  expect({"photos/a.png", "photos/a.png"}, 1, "a.png: is a picture");
   expect({"m", "--tensor", "m"}, 1, "'image'");
   expect({"m", "photos/a.png", "--out", "m/maps"}, 1, "m/maps");
   expect({"m", "photos/a.png", "--raw", "no/such/raw"}, 1, "no/such/raw");

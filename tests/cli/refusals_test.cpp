@@ -9,6 +9,7 @@
 #include "kernels/cpu/kernels.h"
 #include "support/program.h"
 #include "support/random_model.h"
+#include "support/sanitizers.h"
 #include "support/temporary.h"
 
 namespace sact {
@@ -50,7 +51,28 @@ class CliRefusals : public ::testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-#ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses
+TEST_F(CliRefusals, NamesWithLineEndsKeepTheReason) {
+  write_wide("m", Halting::kSact);
+  std::ofstream(directory_ / "new\nline.jpg") << "text";
+  expect_refused({.arguments = {"predict", "m", "new\nline.jpg"}}, "line.jpg: is ");
+  expect_refused({.arguments = {"info", "no\nmodel"}}, "model: ");
+}
+
+TEST_F(CliRefusals, AModelAndAPictureThatAreSwapped) {
+  write_wide("m", Halting::kSact);
+  expect_refused({.arguments = {"predict", "a.png", "m"}}, "a.png: is a picture");
+}
+
+TEST_F(CliRefusals, WhatIsNoSizeIsAMistakeOfTheCommandLine) {
+  write_wide("m", Halting::kSact);
+  for (const char* command : {"predict", "eval", "bench", "info"}) {
+    const auto finished = test::run_sact({command, "m", "--size", "abc"}, directory_.path());
+    EXPECT_EQ(finished.status, 2) << command << finished.err;
+    EXPECT_NE(finished.err.find("'abc' is not an image size"), std::string::npos) << finished.err;
+  }
+}
+
+#ifndef SACT_MEMORY_IS_SANITIZED
 
 constexpr uint64_t kLimit = uint64_t{3} << 30;
 

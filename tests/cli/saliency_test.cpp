@@ -218,7 +218,7 @@ TEST_F(CliSaliency, OtherMistakesGetOneLine) {
   expect_error(run({"saliency", "center", "--data", "cat"}), "both must have one shape");
   expect_error(run({"saliency", "center", "--data", "none"}), "layout of CAT2000");
   expect_error(run({"saliency", "center"}), "--data", 2);
-  expect_error(run({"saliency"}), "subcommand", 2);
+  expect_error(run({"saliency"}), "eval, map, center", 2);
   expect_error(eval({"--blur", "nan"}), "not a number from 0 to 1000", 2);
   expect_error(eval({"--center-weight", "nan"}), "not a number", 2);
   expect_error(eval({"--seed", "-1"}), "--seed", 2);

@@ -26,6 +26,10 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
   if (void* memory = std::aligned_alloc(unit, (bytes + unit) / unit * unit)) return memory;
   throw std::bad_alloc();
 }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(bytes ? bytes : 1);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }

@@ -12,6 +12,7 @@
 
 #include "engine/plans.h"
 #include "support/errors.h"
+#include "support/sanitizers.h"
 
 namespace sact::engine {
 namespace {
@@ -306,7 +307,7 @@ int64_t process_bytes(const std::string& key) {
   return 0;
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef SACT_MEMORY_IS_SANITIZED
 
 TEST(SessionMemory, IsEstimatedBeforeItIsTaken) {
   for (const Halting halting : {Halting::kNone, Halting::kSact}) {

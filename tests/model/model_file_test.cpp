@@ -36,6 +36,31 @@ TEST(ModelFile, RoundTripKeepsSpecAndValues) {
   for (const Weight& weight : weights) EXPECT_EQ(file.values(weight.info), weight.values);
 }
 
+TEST(ModelFile, ADialIsStoredBesideWhatTheFileHas) {
+  test::TemporaryDirectory directory;
+  const ModelSpec spec = small_spec();
+  const auto weights = initial_weights(spec, {.seed = 3});
+  write_model(directory / "m", spec, weights, io::Dtype::kF16);
+  Dial dial;
+  dial.size = {32, 32};
+  dial.images = 5;
+  dial.points = {{-1, {0.9, 0.1}, {2, 3}, 1, {}, {}}, {1, {0.5, 0.1}, {1, 2}, 0.8, {}, {}}};
+  const ModelFile before(directory / "m");
+  EXPECT_FALSE(before.dial());
+  before.write_with_dial(directory / "d", dial);
+  before.write_with_dial(directory / "m", dial);  // its own file
+  for (const char* name : {"d", "m"}) {
+    const ModelFile file(directory / name);
+    EXPECT_TRUE(file.remarks().empty());
+    ASSERT_TRUE(file.dial());
+    EXPECT_EQ(io::dump_json(to_json(*file.dial())), io::dump_json(to_json(dial)));
+    EXPECT_EQ(to_json(file.spec()), to_json(spec));
+    for (const Weight& weight : weights) {
+      EXPECT_EQ(file.values(weight.info), before.values(weight.info));
+    }
+  }
+}
+
 TEST(ModelFile, SixteenBitWeightsAreHalfTheSizeAndKeepNormsExact) {
   test::TemporaryDirectory directory;
   const ModelSpec spec = small_spec();
@@ -205,6 +230,17 @@ TEST(ModelFile, SpecIsWorkedOutForEveryKindOfNetwork) {
         EXPECT_EQ(to_json(found), to_json(spec));
       }
     }
+  }
+}
+
+TEST(ModelFile, AUnitThatLacksAWeightMakesNoSmallerNetwork) {
+  test::TemporaryDirectory directory;
+  for (const std::string missing : {"layer1.1.conv1.weight", "layer1.0.conv3.weight"}) {
+    auto names = torchvision_names({3, 1, 1, 1}, /*bottleneck=*/true);
+    std::erase_if(names, [&](const auto& tensor) { return tensor.first == missing; });
+    write_published(directory / "m", names);
+    const std::string message = test::error_of([&] { ModelFile(directory / "m"); });
+    EXPECT_NE(message.find("'" + missing + "'"), std::string::npos) << message;
   }
 }
 

@@ -26,9 +26,9 @@ class SaliencyData : public ::testing::Test {
     std::ofstream(directory_ / name) << "x";
   }
 
-  std::vector<std::string> names(const std::vector<Item>& items) {
+  std::vector<std::string> names(const std::vector<Stimulus>& items) {
     std::vector<std::string> found;
-    for (const Item& item : items) {
+    for (const Stimulus& item : items) {
       found.push_back(item.category + ":" +
                       item.image.lexically_relative(directory_.path()).string() + "=" +
                       item.fixations.lexically_relative(directory_.path()).string());
@@ -45,7 +45,7 @@ TEST_F(SaliencyData, TheLayoutOfCat2000) {
         "FIXATIONLOCS/A/1.mat", "FIXATIONLOCS/B/1.mat", "FIXATIONLOCS/B/2.png"}) {
     touch(name);
   }
-  EXPECT_EQ(names(list_items(directory_.path())),
+  EXPECT_EQ(names(list_stimuli(directory_.path())),
             std::vector<std::string>({"A:Stimuli/A/1.jpg=FIXATIONLOCS/A/1.mat",
                                       "B:Stimuli/B/1.jpg=FIXATIONLOCS/B/1.mat",
                                       "B:Stimuli/B/2.jpg=FIXATIONLOCS/B/2.png"}));
@@ -56,25 +56,26 @@ TEST_F(SaliencyData, AnyTwoFolders) {
     touch(name);
   }
   EXPECT_EQ(
-      names(list_items(directory_ / "photos", directory_ / "maps")),
+      names(list_stimuli(directory_ / "photos", directory_ / "maps")),
       std::vector<std::string>({"all:photos/b.png=maps/b.png", "x:photos/x/a.jpg=maps/x/a.mat"}));
 }
 
 TEST_F(SaliencyData, WhatIsMissingIsNamed) {
-  const auto message = [&] { return error_of([&] { list_items(directory_.path()); }); };
+  const auto message = [&] { return error_of([&] { list_stimuli(directory_.path()); }); };
   EXPECT_NE(message().find("layout of CAT2000"), std::string::npos);
   touch("FIXATIONLOCS/A/2.mat");
   std::filesystem::create_directories(directory_ / "Stimuli/A");
   EXPECT_NE(message().find("no JPEG, PNG"), std::string::npos);
   touch("Stimuli/A/1.jpg");
   EXPECT_NE(message().find("FIXATIONLOCS/A/1.mat"), std::string::npos) << message();
-  EXPECT_NE(error_of([&] { list_items(directory_ / "Stimuli", directory_ / "none"); }).find("none"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] { list_stimuli(directory_ / "Stimuli", directory_ / "none"); }).find("none"),
+      std::string::npos);
 }
 
 TEST_F(SaliencyData, EveryImageNeedsOneFixationMapOfItsOwn) {
   const auto message = [&] {
-    return error_of([&] { list_items(directory_ / "photos", directory_ / "maps"); });
+    return error_of([&] { list_stimuli(directory_ / "photos", directory_ / "maps"); });
   };
   for (const char* name : {"photos/x/a.jpg", "maps/x/a.mat", "maps/x/a.png"}) touch(name);
   EXPECT_NE(message().find("a.jpg: has two fixation maps"), std::string::npos) << message();
@@ -105,7 +106,7 @@ class SaliencySplit : public ::testing::Test {
     return images(parts, parts.searched) + "/" + images(parts, parts.reported) + " " +
            std::to_string(parts.items.size()) + " " + std::to_string(searched_and_reported(parts));
   }
-  std::vector<Item> items_;
+  std::vector<Stimulus> items_;
 };
 
 TEST_F(SaliencySplit, HalvesOfEveryCategoryMakeTheWhole) {
@@ -156,7 +157,7 @@ TEST_F(SaliencyData, PicturesThatDoNotKeepPixelsAreRefused) {
 TEST_F(SaliencyData, ImageAndFixationMapHaveOneShape) {
   const auto read = [&](int width, int height) {
     io::write_image(directory_ / "i.jpg", io::RgbImage(width, height));
-    return read_fixations(Item{"", directory_ / "i.jpg", directory_ / "f.mat"}, "fixLocs");
+    return read_fixations(Stimulus{"", directory_ / "i.jpg", directory_ / "f.mat"}, "fixLocs");
   };
   Map map(54, 96);
   map.at(3, 4) = 1;

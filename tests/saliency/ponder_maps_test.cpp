@@ -23,8 +23,8 @@ class PonderMaps : public ::testing::Test {
   }
 
   /// Images of different sizes.
-  std::vector<Item> items(int count) {
-    std::vector<Item> items;
+  std::vector<Stimulus> items(int count) {
+    std::vector<Stimulus> items;
     for (int i = 0; i < count; ++i) {
       Random random{uint64_t(i)};
       io::RgbImage image(140 + 9 * i, 80 + 5 * i);
@@ -35,7 +35,7 @@ class PonderMaps : public ::testing::Test {
     return items;
   }
 
-  std::vector<float> input(const Item& item, const ModelSpec& spec) {
+  std::vector<float> input(const Stimulus& item, const ModelSpec& spec) {
     const io::RgbImage image = io::read_image(item.image);
     return network_input(image, io::whole(image), kSeen, spec.input);
   }
@@ -55,7 +55,7 @@ void expect_near(const Map& map, const Map& expected) {
 TEST_F(PonderMaps, EveryImageHasItsOwnWhateverTheBatch) {
   const ModelFile file = write(test::tiny_spec(Halting::kSact));
   engine::CpuSession session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
-  const std::vector<Item> all = items(11);  // a whole batch and some
+  const std::vector<Stimulus> all = items(11);  // a whole batch and some
   const saliency::PonderMaps found = ponder_maps(session, file.spec(), all, kSeen, {.threads = 2});
   ASSERT_EQ(found.maps.size(), all.size());
   double flops = 0;
@@ -76,7 +76,7 @@ TEST_F(PonderMaps, ThoseOfADetectorAreItsExtractors) {
   spec.detection->proposals = 5;
   const ModelFile file = write(spec);
   engine::CpuSession session(std::make_shared<engine::Plan>(file, kernels::scalar_table()), 2);
-  const std::vector<Item> all = items(2);
+  const std::vector<Stimulus> all = items(2);
   const saliency::PonderMaps found = ponder_maps(session, spec, all, kSeen, {});
   detect::ObjectDetector detector =
       engine::test::detector_on(file, kernels::scalar_table(), kernels::DataType::kFloat32, 2);

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "train/classify/augment.h"
 #include "train/classify/step.h"
 #include "train/loop/epoch_sums.h"
 #include "train/loop/sgd.h"
@@ -51,6 +52,27 @@ TEST_F(Cuda, InferenceEqualsTheCpu) {
       EXPECT_EQ(test::image_flops(spec, found, {65, 47}),
                 test::image_flops(spec, expected, {65, 47}));
     }
+  }
+}
+
+TEST_F(Cuda, AugmentedBatchesEqualTheCpusWhereTheDeviceIsBehind) {
+  const torch::Tensor pixels = torch::randint(256, {4, 3, 40, 40}, torch::kUInt8);
+  const torch::Tensor on_device = pixels.cuda();
+  auto augmented = [&](const torch::Tensor& stored, int64_t epoch) {
+    std::vector<Augmentation> augmentations;
+    for (int64_t i = 0; i < 4; ++i) {
+      augmentations.push_back(draw_augmentation(TrainSettings(), 66, epoch, i, 1.0f, {}));
+    }
+    return augment_batch(stored, augmentations, 32, InputSpec());
+  };
+  augmented(on_device, 0);  // what is loaded at the first call is there
+  // Work of a tenth of a second or more, behind which the numbers of all batches wait.
+  torch::Tensor large = torch::ones({8192, 8192}, torch::kCUDA);
+  for (int i = 0; i < 8; ++i) large = large.mm(large) / 8192;
+  std::vector<torch::Tensor> found;
+  for (int64_t epoch = 0; epoch < 20; ++epoch) found.push_back(augmented(on_device, epoch));
+  for (int64_t epoch = 0; epoch < 20; ++epoch) {
+    EXPECT_LT(relative_difference(found[size_t(epoch)], augmented(pixels, epoch)), 1e-4) << epoch;
   }
 }
 

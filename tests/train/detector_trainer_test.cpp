@@ -197,8 +197,9 @@ TEST_F(DetectorTraining, MistakesAreOneLine) {
             (directory_ / "none").string() + ": there is no such folder");
   EXPECT_EQ(message({"train=other"}),
             "synthetic:size=64,count=6,val=3: has the splits train and val, but no 'other'");
-  EXPECT_EQ(message({"batch=9"}), "setting 'batch': 6 images do not fill one batch of 9");
-  EXPECT_EQ(message({"precision=bf16"}), "setting 'precision': bf16 needs --device cuda");
+  EXPECT_EQ(message({"batch=9"}),
+            "setting 'batch': 6 images do not fill one batch of 9; give batch=6 or less");
+  EXPECT_EQ(message({"precision=bf16"}), "setting 'precision': bf16 needs the device 'cuda'");
   EXPECT_EQ(message({"box_batch=3"}), "setting 'box_batch' must be between 4 and 10000, found 3");
   EXPECT_EQ(message({"drops=0.5,2"}), "setting 'drops' must be between 0 and 1, found 2");
   EXPECT_EQ(message({"anchor_sizes="}).find("the detector of this run: 'detection': "), 0u)

@@ -19,9 +19,10 @@ class CpuNetwork : public LoadedNetwork {
  public:
   explicit CpuNetwork(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
 
-  std::unique_ptr<NetworkSession> session(int threads) const override {
+  std::unique_ptr<NetworkSession> session(int threads,
+                                          const HaltingControl& halting) const override {
     log_session(*plan_, threads);
-    return std::make_unique<CpuSession>(plan_, threads);
+    return std::make_unique<CpuSession>(plan_, threads, halting);
   }
   int64_t bytes_needed(int count, Size size) const override {
     return CpuSession(plan_, 1).bytes_needed(count, size);
@@ -37,9 +38,10 @@ class CpuDetector : public LoadedDetector {
   explicit CpuDetector(std::shared_ptr<const DetectorPlan> plan) : plan_(std::move(plan)) {}
 
   const ModelSpec& spec() const override { return plan_->spec; }
-  std::unique_ptr<DetectorSession> session(int threads) const override {
+  std::unique_ptr<DetectorSession> session(int threads,
+                                           const HaltingControl& halting) const override {
     log_session(*plan_->extractor, threads);
-    return std::make_unique<CpuDetectorSession>(plan_, threads);
+    return std::make_unique<CpuDetectorSession>(plan_, threads, halting);
   }
   int64_t bytes_needed(Size scaled) const override {
     return CpuDetectorSession(plan_, 1).bytes_needed(scaled);

@@ -42,12 +42,13 @@ DetectorPlan::DetectorPlan(const ModelSpec& detector, const WeightSource& weight
       boxes(box_plan(detector, weights, table, type)),
       proposals(std::make_shared<ProposalPlan>(detector, weights, table, type)) {}
 
-CpuDetectorSession::CpuDetectorSession(std::shared_ptr<const DetectorPlan> plan, int threads)
+CpuDetectorSession::CpuDetectorSession(std::shared_ptr<const DetectorPlan> plan, int threads,
+                                       const HaltingControl& halting)
     : plan_(std::move(plan)),
       team_(std::make_shared<ThreadTeam>(threads)),
-      extractor_(plan_->extractor, team_),
+      extractor_(plan_->extractor, team_, halting),
       proposals_(plan_->proposals, team_),
-      boxes_(plan_->boxes, team_) {
+      boxes_(plan_->boxes, team_, halting) {
   const DetectionSpec& detection = *plan_->spec.detection;
   sact::expect_memory(uint64_t(box_bytes()),  // of images of any size
                       fmt::format("a detector with {} proposals, each cropped to {}x{} features,",

@@ -23,7 +23,8 @@ struct DetectorPlan {
 
 class CpuDetectorSession : public DetectorSession {
  public:
-  CpuDetectorSession(std::shared_ptr<const DetectorPlan> plan, int threads);
+  CpuDetectorSession(std::shared_ptr<const DetectorPlan> plan, int threads,
+                     const HaltingControl& halting = {});
 
   void expect_memory(Size scaled) const override;
   ImageResult extract(const InputView& image) override;

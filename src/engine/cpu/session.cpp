@@ -11,12 +11,14 @@
 
 namespace sact::engine {
 
-CpuSession::CpuSession(std::shared_ptr<const Plan> plan, int threads)
-    : CpuSession(std::move(plan), std::make_shared<ThreadTeam>(threads)) {}
+CpuSession::CpuSession(std::shared_ptr<const Plan> plan, int threads, const HaltingControl& halting)
+    : CpuSession(std::move(plan), std::make_shared<ThreadTeam>(threads), halting) {}
 
-CpuSession::CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team)
+CpuSession::CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team,
+                       const HaltingControl& halting)
     : LayerTeam(std::move(team), plan->table, plan->type),
       plan_(std::move(plan)),
+      halting_(halting),
       scratch_(size_t(team_->size())) {}
 
 int CpuSession::group_size(Size size) const {
@@ -51,6 +53,10 @@ void CpuSession::prepare(int count, Size size) {
   geometry_ = geometries_.back().get();
   try {
     take_memory(needs_of(count, size));
+    if (halting_.limits_images() && plan_->spec.adaptive()) {
+      budget_.emplace(plan_->spec, size, halting_.hard_budget);
+      cumulative_.resize(size_t(held_.rows));
+    }
   } catch (...) {
     geometry_ = nullptr;
     throw;
@@ -261,6 +267,7 @@ void CpuSession::log_profile(int count, Size size) const {
 
 void CpuSession::run_group(const InputView& input, Results results) {
   std::fill(results.begin(), results.end(), empty_result());
+  accounts_.assign(budget_ ? results.size() : 0, {});
   team_->run(team_->size(), [&](int thread) { work(thread, input, results); });
 }
 

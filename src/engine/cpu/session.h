@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,15 +15,18 @@
 #include "engine/cpu/layer_team.h"
 #include "engine/cpu/plan.h"
 #include "engine/geometry.h"
+#include "halting/control.h"
 #include "halting/halting.h"
+#include "model/hard_budget.h"
 
 namespace sact::engine {
 
 class CpuSession : public NetworkSession, private LayerTeam {
  public:
-  CpuSession(std::shared_ptr<const Plan> plan, int threads);
+  CpuSession(std::shared_ptr<const Plan> plan, int threads, const HaltingControl& halting = {});
   /// Sessions that run one after the other can share their threads.
-  CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team);
+  CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadTeam> team,
+             const HaltingControl& halting = {});
 
   /// A network without a stem takes features, which are pixels of its first block's channels.
   std::vector<ImageResult> run(const InputView& input) override;
@@ -96,6 +100,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   void add_to_scores(int thread, int block, const PackedScore& score, Share share);
   void finish_scores(int thread, int block, const PackedScore& score);
   void average_scores(int block);
+  void limit_scores(int thread, int block, int number);
   void halt(int thread, int block, int number, Results results);
   void start_mean(int block, int32_t row);
   void finish_position(int block, int number, int32_t row, Results results);
@@ -128,6 +133,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   }
 
   std::shared_ptr<const Plan> plan_;
+  HaltingControl halting_;
   const Geometry* geometry_ = nullptr;                       // of the run under way
   std::vector<std::unique_ptr<const Geometry>> geometries_;  // the latest, the newest last
   std::vector<std::vector<int32_t>> prescribed_;
@@ -146,6 +152,10 @@ class CpuSession : public NetworkSession, private LayerTeam {
   float *remainders_ = nullptr, *scores_ = nullptr;
   float* tap_values_ = nullptr;   // [rows, kScoreStride], and a row of zeros
   std::vector<Map> tile_scores_;  // of one image, for every block, where tiles are averaged
+  // Where the work of images is limited.
+  std::optional<HardBudget> budget_;
+  std::vector<HardBudget::Account> accounts_;  // of the images of a group
+  std::vector<float> cumulative_;              // [rows]
   void* head_input_ = nullptr;    // [images, channels]: means over positions of the last block
   float* head_output_ = nullptr;  // [images, outputs]
 

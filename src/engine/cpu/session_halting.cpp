@@ -96,7 +96,7 @@ void CpuSession::finish_scores(int thread, int block, const PackedScore& score) 
     if (row >= image_end) {
       const int image = b.grid.image_of(row);
       image_end = (image + 1) * b.grid.positions();
-      double sum = score.shift;
+      double sum = score.shift + halting_.shift;
       for (const Scratch& part : scratch_) sum += part.global[image];
       global = float(sum);
     }
@@ -120,6 +120,23 @@ void CpuSession::average_scores(int block) {
     std::copy_n(scores, grid.positions(), map.values.begin());
     average_tiles(map, plan_->spec.tile);
     std::copy_n(map.values.begin(), grid.positions(), scores);
+  }
+}
+
+/// Positions that an image cannot afford to keep get a score of 1.
+void CpuSession::limit_scores(int thread, int block, int number) {
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
+  const Share images = share_of(grid.images, thread);
+  for (int image = images.first; image < images.last; ++image) {
+    const int first = image * grid.positions(), last = first + grid.positions();
+    for (int row = first; row < last; ++row) {
+      cumulative_[size_t(row)] = states_[row].active ? states_[row].cumulative + scores_[row] : 1;
+    }
+    const auto cumulative = std::span(cumulative_).subspan(size_t(first), size_t(last - first));
+    budget_->limit(block, number, cumulative, accounts_[size_t(image)]);
+    for (int row = first; row < last; ++row) {
+      if (states_[row].active && cumulative_[size_t(row)] == 1) scores_[row] = 1;
+    }
   }
 }
 
@@ -152,6 +169,11 @@ void CpuSession::halt(int thread, int block, int number, Results results) {
     if (!tile_scores_.empty()) {
       team_->barrier();
       if (thread == 0) average_scores(block);
+      team_->barrier();
+    }
+    if (budget_) {
+      team_->barrier();
+      limit_scores(thread, block, number);
       team_->barrier();
     }
   }

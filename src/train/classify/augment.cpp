@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "train/torch/device.h"
 
 namespace sact::train {
 namespace {
@@ -67,13 +68,6 @@ float overlap(const data::NormalizedBox& a, const data::NormalizedBox& b) {
   const float width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
   const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
   return width > 0 && height > 0 ? width * height : 0;
-}
-
-torch::Tensor device_tensor(const std::vector<float>& values, torch::IntArrayRef shape,
-                            torch::Device device) {
-  torch::Tensor host = torch::empty(shape, torch::kFloat32);
-  std::copy(values.begin(), values.end(), host.data_ptr<float>());
-  return host.to(device);
 }
 
 torch::Tensor normalise(const torch::Tensor& images, const InputSpec& input) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "train/torch/device.h"
 
 namespace sact::train {
 namespace {
@@ -68,9 +69,7 @@ class ResidentPass : public LoaderPass {
     if (count <= 0 || (full_only_ && count < batch_)) return false;
     const auto begin = order_.begin() + position_;
     batch.indices.assign(begin, begin + count);
-    torch::Tensor index = torch::empty({count}, torch::kInt64);
-    std::copy(batch.indices.begin(), batch.indices.end(), index.data_ptr<int64_t>());
-    index = index.to(pixels_.device());
+    const torch::Tensor index = device_tensor(batch.indices, {count}, pixels_.device());
     batch.pixels = pixels_.index_select(0, index);
     batch.labels = labels_.index_select(0, index);
     batch.aspects.clear();

@@ -47,7 +47,7 @@ BatchResults run_batch(Network network, const data::Dataset& dataset, const Devi
     torch::cuda::synchronize();
   }
   const auto start = Clock::now();
-  const NetworkOutput output = network->forward(images);
+  const NetworkOutput output = network->forward(images, {.halting = options.halting});
   BatchResults results{results_of(spec, output, options.size), {}};
   seconds += seconds_since(start);
   if (options.judge) {
@@ -146,7 +146,8 @@ std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const Evaluatio
     outcomes.push_back(evaluate(
         network, loader, group,
         {size, request.batch, request.precision == Precision::kBFloat16, request.interrupted,
-         [&](const EvaluatedImage& image) { evaluation::report(request, image); }}));
+         [&](const EvaluatedImage& image) { evaluation::report(request, image); }, nullptr,
+         request.halting}));
   }
   if (!group.first()) outcomes.clear();
   return outcomes;

@@ -42,6 +42,7 @@ struct EvaluateOptions {
   std::function<bool()> interrupted = {};  // asked between batches
   OnImage on_image = {};
   Answers* answers = nullptr;  // filled, in all processes alike, where wanted
+  HaltingControl halting = {};
   /// Gives the classes of a batch instead of the data set: `images` is what the network saw.
   std::function<std::vector<int>(const torch::Tensor& images, const NetworkOutput& output)> judge =
       {};

@@ -110,8 +110,10 @@ void RunDirectory::compare_settings() const {
   if (!holds_run(path_, checkpoint_.get())) return;
   auto check = [&](const std::vector<std::string>& changed) {
     if (changed.empty()) return;
-    fail("{}: holds a run with other settings ({}); give the same, or another folder",
-         path_.string(), fmt::join(changed, "; "));
+    fail(
+        "{}: holds a run with other settings ({}); give the same (or more epochs), or another "
+        "folder",
+        path_.string(), fmt::join(changed, "; "));
   };
   if (checkpoint_) {
     check(settings_.changes_since(checkpoint_->settings_json(), checkpoint_path().string()));

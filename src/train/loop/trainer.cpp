@@ -103,15 +103,16 @@ bool Trainer::finished_before() {
 void Trainer::prepare() {
   at::set_num_threads(group_.threads(request_.threads));
   const bool bf16 = settings_.precision == "bf16";
-  if (bf16 && !group_.device().is_cuda()) fail("setting 'precision': bf16 needs --device cuda");
+  if (bf16 && !group_.device().is_cuda()) fail("setting 'precision': bf16 needs the device 'cuda'");
   data_ = task_.open_data();
   compare_with_others();
   steps_per_epoch_ = data_.train_samples / step_images();
   if (steps_per_epoch_ == 0) {
-    fail("setting 'batch': {} images do not fill one batch of {}", data_.train_samples,
-         group_.alone()
-             ? fmt::format("{}", settings_.batch)
-             : fmt::format("{} in each of {} processes", settings_.batch, group_.size()));
+    fail("setting 'batch': {} images do not fill one batch of {}; give batch={} or less",
+         data_.train_samples,
+         group_.alone() ? fmt::format("{}", settings_.batch)
+                        : fmt::format("{} in each of {} processes", settings_.batch, group_.size()),
+         std::max<int64_t>(data_.train_samples / group_.size(), 1));
   }
   context_ = std::make_unique<RunContext>(RunContext{group_, group_.device(), bf16,
                                                      group_.threads(settings_.workers),
@@ -261,10 +262,10 @@ bool Trainer::run_epoch() {
   state_->restart_clock();
   while (now.position < epoch_images()) {
     train_step(sums);
+    const auto line = progress_->advance();
+    if (line && directory_ && !isatty(STDERR_FILENO)) log_info("{}", *line);
+    bar.set_label(progress_->epoch_label());
     bar.advance(step_images());
-    if (const auto line = progress_->advance(); line && directory_ && !isatty(STDERR_FILENO)) {
-      log_info("{}", *line);
-    }
     if (state_->stop() || state_->save()) {
       take_stock(sums, start);
       checkpoint();

@@ -12,7 +12,7 @@ torch::Device device_from_name(const std::string& name) {
   if (!torch::cuda::is_available()) {
     fail(
         "no CUDA device can be used here (this LibTorch was built without CUDA, or there is no "
-        "GPU or driver); use --device cpu");
+        "GPU or driver); use the device 'cpu'");
   }
   return torch::kCUDA;
 }

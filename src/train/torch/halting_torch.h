@@ -22,6 +22,8 @@ class HaltingTracker {
 
   /// Positions that go on to the next unit (boolean).
   const torch::Tensor& active() const { return active_; }
+  /// The sums of scores so far, where positions are active.
+  const torch::Tensor& cumulative() const { return cumulative_; }
   /// Whether any position of any image is active. Waits for the device.
   bool any_active() const;
 

@@ -77,6 +77,24 @@ torch::Tensor max_pool(const torch::Tensor& x, const PoolStep& pool) {
                            pool.kKernel, pool.kStride);
 }
 
+/// The scores of a unit, 1 where a position [B, 1, H, W] of an image must halt for its budget.
+torch::Tensor limited_scores(const torch::Tensor& scores, const HaltingTracker& tracker, int block,
+                             int unit, torch::IntArrayRef positions, ImageBudgets& budgets) {
+  const torch::Tensor one = torch::ones({}, scores.options());
+  const torch::Tensor before = torch::where(tracker.active(), tracker.cumulative() + scores, one)
+                                   .to(torch::kFloat32)
+                                   .expand(positions);
+  torch::Tensor after = before.to(torch::kCPU).contiguous().clone();
+  const auto values = size_t(after.size(2) * after.size(3));
+  for (size_t image = 0; image < budgets.accounts.size(); ++image) {
+    float* first = after.data_ptr<float>() + image * values;
+    budgets.budget.limit(block, unit, {first, values}, budgets.accounts[image]);
+  }
+  torch::Tensor halts = after.to(scores.device()) != before;
+  if (scores.size(2) * scores.size(3) == 1) halts = halts.amax({2, 3}, /*keepdim=*/true);
+  return torch::where(halts, one, scores);
+}
+
 }  // namespace
 
 HaltingScoreImpl::HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec)
@@ -92,12 +110,14 @@ HaltingScoreImpl::HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spe
   if (step.norms) global_norm_ = add(step.global_norm().name, batch_norm(step.global_norm(), spec));
 }
 
-torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
+torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x, double shift) {
   torch::Tensor pooled = x.mean({2, 3});
   if (global_norm_) pooled = global_norm_(pooled);
   torch::Tensor score = global_(pooled).view({-1, 1, 1, 1});
   if (local_) score = score + local_(local_norm_ ? local_norm_(x) : x);
-  score = sact::train::halting_score(at_least_float32(score), score_floor_, slope_floor);
+  score = at_least_float32(score);
+  if (shift != 0) score = score + shift;
+  score = sact::train::halting_score(score, score_floor_, slope_floor);
   return local_ ? average_tiles(score, tile_) : score;
 }
 
@@ -208,11 +228,18 @@ void NetworkImpl::synchronise_norms(ProcessGroup& group) {
 
 NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
   NetworkOutput output;
+  std::optional<ImageBudgets> budgets;
+  if (spec_.adaptive() && options.halting.limits_images()) {
+    const Size size{int(images.size(2)), int(images.size(3))};
+    budgets.emplace(ImageBudgets{{spec_, size, options.halting.hard_budget},
+                                 std::vector<HardBudget::Account>(size_t(images.size(0)))});
+  }
   torch::Tensor x = stem_ ? stem_(images) : images;
   if (pool_) x = max_pool(x, *pool_);
   for (int block = 0; block < spec_.blocks(); ++block) {
     output.blocks.emplace_back();
-    x = spec_.adaptive() ? run_adaptive_block(block, x, options, output.blocks.back())
+    x = spec_.adaptive() ? run_adaptive_block(block, x, options, budgets ? &*budgets : nullptr,
+                                              output.blocks.back())
                          : run_plain_block(block, x, output.blocks.back());
     output.blocks.back().features = x;
   }
@@ -233,7 +260,8 @@ torch::Tensor NetworkImpl::run_plain_block(int block, torch::Tensor x, BlockOutp
 }
 
 torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
-                                              const ForwardOptions& options, BlockOutput& output) {
+                                              const ForwardOptions& options, ImageBudgets* budgets,
+                                              BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
   // In training with joined norms no worker may leave earlier than another: they would wait for its
   // sums. In inference nothing inside the network is exchanged, and each leaves as it likes. Where
@@ -256,7 +284,12 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
       x = units[l]->forward(x, tracker.active());
     }
     const bool last = l + 1 == units.size();
-    const torch::Tensor p = last ? tracker.last_step() : tracker.step(units[l]->halting_score(x));
+    torch::Tensor score =
+        last ? torch::Tensor() : units[l]->halting_score(x, options.halting.shift);
+    if (budgets && !last) {
+      score = limited_scores(score, tracker, block, int(l), {batch, 1, height, width}, *budgets);
+    }
+    const torch::Tensor p = last ? tracker.last_step() : tracker.step(score);
     result = result.defined() ? result + p * x : p * x;
     output.evaluated_units = int(l) + 1;
     if (options.distribution) weights.push_back(p.expand({batch, 1, height, width}));
@@ -273,6 +306,7 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
 bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const {
   const auto& units = blocks_[size_t(block)];
   return use_fused_blocks_ && !joined_norms_ && !options.distribution &&
+         options.halting.shift == 0 && !options.halting.limits_images() &&
          !options.early_exit.value_or(false) && is_training() && torch::GradMode::is_enabled() &&
          units.size() > 1 && units[0]->adds() && units[0]->halting().can_be_fused() &&
          FusedBlock::supports(x, int(units.size()));

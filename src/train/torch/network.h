@@ -4,7 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "halting/control.h"
 #include "model/architecture.h"
+#include "model/hard_budget.h"
 #include "train/torch/fused_block.h"
 #include "train/torch/halting_torch.h"
 #include "train/torch/libtorch.h"
@@ -17,8 +19,8 @@ namespace sact::train {
 class HaltingScoreImpl : public torch::nn::Module {
  public:
   HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec);
-  /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT.
-  torch::Tensor forward(const torch::Tensor& x);
+  /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT. `shift`: see HaltingControl.
+  torch::Tensor forward(const torch::Tensor& x, double shift = 0);
   /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms, nor
   /// frozen norms.
   bool can_be_fused() const { return tile_ == 1 && global_norm_ && !global_norm_->frozen; }
@@ -54,7 +56,9 @@ class ResidualUnitImpl : public torch::nn::Module {
   /// Evaluated where `active` is true; elsewhere x keeps its value. Not for the first unit of a
   /// block, which is always evaluated everywhere.
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& active);
-  torch::Tensor halting_score(const torch::Tensor& x) { return halting_->forward(x); }
+  torch::Tensor halting_score(const torch::Tensor& x, double shift = 0) {
+    return halting_->forward(x, shift);
+  }
   const HaltingScoreImpl& halting() const { return *halting_; }
   /// Whether F(x) = x + f(x), with nothing after the sum.
   bool adds() const { return !relu_; }
@@ -80,6 +84,8 @@ struct ForwardOptions {
   /// On by default outside of training; in training every unit keeps its norm statistics alive, and
   /// on a GPU with gradients the question would hold it up.
   std::optional<bool> early_exit = std::nullopt;
+  /// For inference.
+  HaltingControl halting = {};
 };
 
 /// What a block gave. A plain block gives every position all its units: N = rho = L.
@@ -95,6 +101,12 @@ struct NetworkOutput {
   torch::Tensor features;  // [B, C, H, W]: what the last block gave
   torch::Tensor logits;    // [B, outputs]; of a network with a head
   std::vector<BlockOutput> blocks;
+};
+
+/// A hard budget and what each image of a batch has spent of it.
+struct ImageBudgets {
+  HardBudget budget;
+  std::vector<HardBudget::Account> accounts;
 };
 
 class NetworkImpl : public torch::nn::Module {
@@ -122,7 +134,7 @@ class NetworkImpl : public torch::nn::Module {
  private:
   torch::Tensor run_plain_block(int block, torch::Tensor x, BlockOutput& output);
   torch::Tensor run_adaptive_block(int block, torch::Tensor x, const ForwardOptions& options,
-                                   BlockOutput& output);
+                                   ImageBudgets* budgets, BlockOutput& output);
   torch::Tensor run_fused_block(int block, torch::Tensor x, BlockOutput& output);
   bool fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const;
 

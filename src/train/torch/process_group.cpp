@@ -16,9 +16,9 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -336,7 +336,10 @@ std::string ProcessGroup::broadcast(const std::string& text) {
   torch::Tensor size = torch::tensor({int64_t(text.size())});
   broadcast(std::vector<torch::Tensor>{size});
   torch::Tensor letters = torch::zeros({size.item<int64_t>()}, torch::kUInt8);
-  if (first()) std::memcpy(letters.data_ptr(), text.data(), text.size());
+  if (first()) {
+    SACT_ASSERT(size_t(letters.numel()) == text.size());
+    std::copy(text.begin(), text.end(), letters.data_ptr<uint8_t>());
+  }
   broadcast(std::vector<torch::Tensor>{letters});
   return {static_cast<const char*>(letters.data_ptr()), size_t(letters.numel())};
 }

@@ -55,7 +55,8 @@ torch::Tensor planes_of(const InputView& input) {
 
 class TorchSession : public NetworkSession {
  public:
-  explicit TorchSession(std::shared_ptr<SharedNetwork> shared) : shared_(std::move(shared)) {}
+  TorchSession(std::shared_ptr<SharedNetwork> shared, const HaltingControl& halting)
+      : shared_(std::move(shared)), halting_(halting) {}
 
   void expect_memory(int count, Size size) const override {
     if (shared_->device.is_cpu()) expect_forward_memory(shared_->network->spec(), count, size);
@@ -68,19 +69,21 @@ class TorchSession : public NetworkSession {
     expect_memory(input.count, input.size);
     torch::InferenceMode inference;
     const torch::Tensor images = planes_of(input).to(shared_->device);
-    return results_of(shared_->network->spec(), shared_->network->forward(images), input.size);
+    return results_of(shared_->network->spec(),
+                      shared_->network->forward(images, {.halting = halting_}), input.size);
   }
 
  private:
   std::shared_ptr<SharedNetwork> shared_;
+  HaltingControl halting_;
 };
 
 class TorchNetwork : public LoadedNetwork {
  public:
   explicit TorchNetwork(std::shared_ptr<SharedNetwork> shared) : shared_(std::move(shared)) {}
-  std::unique_ptr<NetworkSession> session(
-      int /*threads: all have those of LibTorch*/) const override {
-    return std::make_unique<TorchSession>(shared_);
+  std::unique_ptr<NetworkSession> session(int /*threads: all have those of LibTorch*/,
+                                          const HaltingControl& halting) const override {
+    return std::make_unique<TorchSession>(shared_, halting);
   }
 
  private:

@@ -1,0 +1,24 @@
+// Fuzz target: any bytes are what torch.save() writes, or an Error, and nothing else.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "import/pickle.h"
+#include "import/zip_records.h"
+#include "sact/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  try {
+    for (const auto& [name, record] : sact::importing::zip_records(bytes, "fuzz")) {
+      sact::importing::Pickle(record, "fuzz");
+    }
+  } catch (const sact::Error&) {
+    // The right answer to nearly every input.
+  }
+  try {
+    sact::importing::Pickle(bytes, "fuzz");
+  } catch (const sact::Error&) {
+  }
+  return 0;
+}
