@@ -160,7 +160,7 @@ void declare_calibrate(CLI::App& app, Action& action) {
       ->add_option("--dense", options->calibration.dense,
                    "Compare classes with those of this network too")
       ->type_name("MODEL");
-  command->add_option("--out", options->out, "Model file to write with the curve; may be MODEL")
+  command->add_option("-o,--out", options->out, "Model file to write with the curve; may be MODEL")
       ->type_name("FILE");
   command->add_option("--plot", options->plot, "Draw the curve as SVG")->type_name("FILE");
   command
