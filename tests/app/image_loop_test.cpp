@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <new>
+#include <stdexcept>
 
 #include "base/error.h"
 
@@ -13,7 +14,12 @@ namespace {
 TEST(ImageLoop, WhatGoesWrongWithOneImageIsToldInOneLineThatNamesIt) {
   const Input cat{"photos/cat.jpg", {}};
   EXPECT_EQ(failure_of(cat, [] {}), "");
-  EXPECT_EQ(failure_of(cat, [] { fail("is no image\nand more"); }), "photos/cat.jpg: is no image");
+  EXPECT_EQ(failure_of(cat, [] { fail("is no image"); }), "photos/cat.jpg: is no image");
+  EXPECT_EQ(failure_of(cat, [] { throw std::runtime_error("no memory\nand calls of a library"); }),
+            "photos/cat.jpg: no memory");
+  const Input lines{"two\nlines.jpg", {}};
+  EXPECT_EQ(failure_of(lines, [] { fail("two\nlines.jpg: is no image"); }),
+            "two\nlines.jpg: is no image");
   EXPECT_EQ(failure_of(cat, [] { fail("photos/cat.jpg: is no image"); }),
             "photos/cat.jpg: is no image");
   EXPECT_EQ(failure_of(cat, [] { throw std::bad_alloc(); }),

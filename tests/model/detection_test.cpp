@@ -51,7 +51,7 @@ TEST(DetectionSpec, AbsurdValuesAreNamed) {
   EXPECT_EQ(message(R"({"detection": {"anchor_ratios": [0]}})"),
             "x: 'detection': 'anchor_ratios' must be between 0.01 and 100, found 0");
   EXPECT_EQ(message(R"({"units": [3], "detection": {}})"),
-            "x: 'units (number of blocks) of a detector' must be between 2 and 6, found 1");
+            "x: a detector needs two blocks at least, but 'units' has one number");
   EXPECT_EQ(message(R"({"classes": 0})"), "x: 'classes' must be between 1 and 1000000, found 0");
 }
 

@@ -193,8 +193,11 @@ TEST_F(DetectorTraining, MistakesAreOneLine) {
   auto message = [&](std::vector<std::string> changes) {
     return test::error_of([&] { train_detector(request("m", std::move(changes))); });
   };
-  EXPECT_EQ(message({"data=" + (directory_ / "none").string()}),
-            (directory_ / "none").string() + ": there is no such folder");
+  EXPECT_EQ(
+      message({"data=" + (directory_ / "none").string()}),
+      (directory_ / "none").string() +
+          ": there is no such folder; one with annotations/instances_train.json is needed here, "
+          "or with the layout of Pascal VOC, or 'synthetic' for the built-in data set");
   EXPECT_EQ(message({"train=other"}),
             "synthetic:size=64,count=6,val=3: has the splits train and val, but no 'other'");
   EXPECT_EQ(message({"batch=9"}),
