@@ -79,11 +79,14 @@ class Adapting : public ::testing::Test {
 
 TEST_F(Adapting, BeginsAsTheDenseNetworkToTheLastBit) {
   for (const UnitKind unit : {UnitKind::kBottleneckV1, UnitKind::kBottleneck}) {
-    for (const char* halting : {"halting=sact", "halting=act"}) {
-      const std::string run = fmt::format("{} {}", name_of(unit), halting);
+    for (const auto& [halting, scores] : {std::pair{"halting=sact", "scores=soft"},
+                                          {"halting=act", "scores=soft"},
+                                          {"halting=sact", "scores=hard"},
+                                          {"halting=act", "scores=hard"}}) {
+      const std::string run = fmt::format("{} {} {}", name_of(unit), halting, scores);
       SCOPED_TRACE(run);
       test::write_dense(dense_, test::small_dense_spec(unit));
-      adapt(request(run, {halting, "rate=0", "epochs=1"}));
+      adapt(request(run, {halting, scores, "halting_noise=0", "rate=0", "epochs=1"}));
       EXPECT_EQ(task_->last_evaluation().divergence, 0);
       EXPECT_EQ(task_->last_evaluation().student.accuracy, 1) << "agreement";
       EXPECT_EQ(log(run).find("train_kl")->front(), 0);
@@ -161,24 +164,38 @@ TEST_F(Adapting, FrozenNormsKeepTheirAveragesAndOthersFollowTheBatches) {
   }
 }
 
+TEST_F(Adapting, HardHaltingSavesWorkAndEndsAsANetworkThatHaltsAlike) {
+  adapt(request("a", {"scores=hard", "optimizer=sgd", "rate=0.01", "halting_rate=30", "tau=0.5",
+                      "epochs=8", "halting_bias=-1"}));
+  const std::vector<double> shares = *log("a").find("train_share");
+  EXPECT_LT(shares.back(), shares.front() - 0.03);
+  EXPECT_NEAR(task_->last_evaluation().share.mean, shares.back(), 0.1)
+      << "as it runs, against the end of training";
+  EXPECT_LT(task_->last_evaluation().divergence, 0.5);
+}
+
 TEST_F(Adapting, InterruptedAtAnyStepResumesToTheSameBits) {
   const std::vector<std::string> steered = {"budget=0.7", "steering=2", "cache=none"};
+  std::vector<std::string> hard = steered;
+  hard.insert(hard.end(), {"scores=hard", "halting_bias=-1"});
   adapt(request("whole", steered));
-  const std::string expected = bytes_of("whole/last.safetensors");
-  for (int stop : {1, 2, 4, 5, 7}) {
+  adapt(request("whole hard", hard));
+  for (int stop : {1, 2, 4, 5, 7, -3}) {  // below 0: with hard scores
     SCOPED_TRACE(stop);
     const std::string run = "stopped" + std::to_string(stop);
-    TrainRequest first = request(run, steered);
+    const std::string whole = stop < 0 ? "whole hard" : "whole";
+    const std::string expected = bytes_of(whole + "/last.safetensors");
+    TrainRequest first = request(run, stop < 0 ? hard : steered);
     int steps = 0;
-    first.interrupted = [&] { return ++steps >= stop; };
+    first.interrupted = [&] { return ++steps >= std::abs(stop); };
     EXPECT_FALSE(adapt(first).finished);
     TrainRequest rest;  // all of its settings are those of the run
     rest.run = first.run;
     rest.threads = 1;
     EXPECT_TRUE(adapt(rest).finished);
     EXPECT_EQ(bytes_of(run + "/last.safetensors"), expected);
-    EXPECT_EQ(*log(run).find("tau"), *log("whole").find("tau"));
-    EXPECT_EQ(*log(run).find("train_kl"), *log("whole").find("train_kl"));
+    EXPECT_EQ(*log(run).find("tau"), *log(whole).find("tau"));
+    EXPECT_EQ(*log(run).find("train_kl"), *log(whole).find("train_kl"));
   }
 }
 
@@ -350,6 +367,57 @@ double loss_of(Network student, Network teacher, const torch::Tensor& images, bo
                              0.1 * ponder_penalty(output);
   if (backward) loss.backward();
   return loss.item<double>();
+}
+
+TEST(HardHalting, IsWhatANetworkWithSteepScoresDoesWhenItRuns) {
+  torch::NoGradGuard no_grad;
+  for (const Halting halting : {Halting::kSact, Halting::kAct}) {
+    ModelSpec spec = test::small_dense_spec();
+    spec.halting = halting;
+    spec.score_floor = 0.05;
+    double variety = 0;
+    for (uint64_t seed = 30; seed < 40; ++seed) {
+      Network network = test::random_network(spec, seed);
+      HardHalting hard{HardHalting::threshold_of(spec), /*steepness=*/1e4};
+      make_steep(named_tensors(*network), spec, hard.steepness);
+      network->eval();
+      // Images that differ as a whole, so that their means do too.
+      const torch::Tensor images = test::random_images(4, 32, 32, seed + 1) *
+                                   torch::tensor({0.2f, 1.0f, 3.0f, 9.0f}).view({4, 1, 1, 1});
+      const NetworkOutput steep = network->forward(images);
+      const NetworkOutput trained = network->forward(images, {.hard = &hard});
+      for (size_t block = 0; block < steep.blocks.size(); ++block) {
+        EXPECT_TRUE(torch::equal(steep.blocks[block].units, trained.blocks[block].units)) << block;
+        variety += steep.blocks[block].units.std().item<double>();
+      }
+      EXPECT_LT((steep.logits - trained.logits).abs().max().item<double>(),
+                1e-3 * steep.logits.abs().max().item<double>());
+    }
+    EXPECT_GT(variety, 0) << name_of(halting) << ": all positions halt alike: a weak test";
+  }
+}
+
+TEST(HardHalting, NoiseMovesSingleScoresAndTheirGradientIsASigmoids) {
+  ModelSpec spec = test::small_dense_spec();
+  spec.halting = Halting::kSact;
+  Network network = test::random_network(spec, 23);
+  network->eval();
+  const torch::Tensor images = test::random_images(2, 32, 32, 24);
+  const int64_t draws = HardHalting::draws(spec, {32, 32});
+  HardHalting hard{HardHalting::threshold_of(spec), 100, torch::full({2, draws}, 1e6)};
+  for (const BlockOutput& block : network->forward(images, {.hard = &hard}).blocks) {
+    EXPECT_TRUE((block.units == 1).all().item<bool>()) << "all stop at once";
+  }
+  hard.noise = torch::full({2, draws}, -1e6);
+  for (const BlockOutput& block : network->forward(images, {.hard = &hard}).blocks) {
+    EXPECT_TRUE((block.units == 3).all().item<bool>()) << "none stops";
+  }
+  const torch::Tensor z = torch::tensor({-2.0, -0.1, 0.3, 4.0}, torch::kFloat64).requires_grad_();
+  const torch::Tensor score = hard_score(z);
+  EXPECT_TRUE(torch::equal(score.detach(), torch::tensor({0, 0, 1, 1}, torch::kFloat64)));
+  score.sum().backward();
+  const torch::Tensor s = torch::sigmoid(z.detach());
+  EXPECT_TRUE(torch::allclose(z.grad(), s * (1 - s)));
 }
 
 TEST(AdaptGradients, OfPostActivationUnitsAreThoseOfFiniteDifferences) {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "model/architecture.h"
 #include "train/classify/evaluation.h"
 #include "train/torch/network_weights.h"
 
@@ -69,6 +70,20 @@ std::string start_from_dense(torch::OrderedDict<std::string, torch::Tensor> tens
   }
   return fmt::format("starts from {}: all of it; fresh: halting of {}", dense.name(),
                      pluralize(scores, "unit"));
+}
+
+void make_steep(torch::OrderedDict<std::string, torch::Tensor> tensors, const ModelSpec& spec,
+                double factor) {
+  torch::NoGradGuard no_grad;
+  for (const auto& block : Architecture(spec).blocks) {
+    for (const UnitSteps& unit : block) {
+      if (!unit.halting) continue;
+      if (unit.halting->local) tensors[unit.halting->local_name() + ".weight"].mul_(factor);
+      tensors[unit.halting->global_name() + ".weight"].mul_(factor);
+      tensors[unit.halting->global_name() + ".bias"].mul_(factor).add_(
+          HardHalting::threshold_of(spec));
+    }
+  }
 }
 
 void measure_halting_norms(Network network, const std::function<torch::Tensor()>& next) {

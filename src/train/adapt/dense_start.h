@@ -23,6 +23,11 @@ ModelSpec dense_spec(ModelSpec adaptive);
 std::string start_from_dense(torch::OrderedDict<std::string, torch::Tensor> tensors,
                              const ModelSpec& spec, const ModelFile& dense);
 
+/// Multiplies what the scores are the sigmoids of by a factor, and puts it where a position for
+/// which it was 0 just halts; see HardHalting.
+void make_steep(torch::OrderedDict<std::string, torch::Tensor> tensors, const ModelSpec& spec,
+                double factor);
+
 /// Sets the moving averages of the norms inside of halting scores, which no dense network has, to
 /// the statistics of what they see in some batches [B, 3, H, W]. `next` gives a batch after the
 /// other, and an undefined tensor at the end.

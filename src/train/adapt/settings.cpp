@@ -18,6 +18,12 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("halting", s.halting, defines, "sact or act");
   visit("score_floor", s.score_floor, defines,
         "floor under halting scores; 0: the paper's rule, which starts only near the network");
+  visit(
+      "scores", s.scores, defines,
+      "in training, soft: the mean of states; hard: a position halts for good or goes on in full");
+  visit("steepness", s.steepness, defines, "hard: factor of what the scores are the sigmoids of");
+  visit("halting_noise", s.halting_noise, defines, "hard: noise on that, before the factor");
+  visit("noise_fade", s.noise_fade, defines, "hard: share of the run over which it falls to 0");
   visit_halting_rule(s, visit);
   visit_halting_start(s, visit);
   visit("train", s.train, defines,
@@ -60,6 +66,10 @@ void validate(const AdaptSettings& s) {
   check_setting_name("train", s.train, {"all", "halting"});
   check_setting_name("norms", s.norms, {"frozen", "train"});
   check_setting_name("optimizer", s.optimizer, {"sgd", "adam"});
+  check_setting_name("scores", s.scores, {"soft", "hard"});
+  check_setting_range("steepness", s.steepness, 1.0, 1e4);
+  check_setting_range("halting_noise", s.halting_noise, 0.0, 100.0);
+  check_setting_range("noise_fade", s.noise_fade, 0.0, 1.0);
   if (s.train == "halting" && s.norms == "train") {
     fail("setting 'norms': with train=halting the dense network stays as it is; use norms=frozen");
   }

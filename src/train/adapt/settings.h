@@ -39,6 +39,12 @@ struct AdaptSettings : PhotographSettings {
 
   std::string optimizer = "sgd";
 
+  // Halting in training.
+  std::string scores = "soft";
+  double steepness = 100;
+  double halting_noise = 1;
+  double noise_fade = 0.6;
+
   // The loss.
   double kl = 1;
   double temperature = 1;

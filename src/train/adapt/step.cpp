@@ -34,7 +34,7 @@ AdaptStep::AdaptStep(Network student, Network teacher, FlopsShare flops, torch::
   if (options_.graph) graph_ = StepGraph::create(tau_.device(), student_->parameters());
 }
 
-StepResult AdaptStep::forward_backward(const torch::Tensor& images) {
+StepResult AdaptStep::forward_backward(const torch::Tensor& images, const torch::Tensor& noise) {
   const FastestConvolutions fastest;
   const torch::Tensor input =
       images.is_cuda() ? images.contiguous(torch::MemoryFormat::ChannelsLast) : images;
@@ -45,7 +45,12 @@ StepResult AdaptStep::forward_backward(const torch::Tensor& images) {
       torch::NoGradGuard no_grad;
       taught = teacher_->forward(input);
     }
-    output = student_->forward(input);
+    ForwardOptions forward;
+    if (options_.hard) {
+      options_.hard->noise = noise;
+      forward.hard = &*options_.hard;
+    }
+    output = student_->forward(input, forward);
   }
   const torch::Tensor teacher_logits = taught.logits.to(torch::kFloat32);
   const torch::Tensor logits = output.logits.to(torch::kFloat32);
@@ -69,11 +74,11 @@ StepResult AdaptStep::forward_backward(const torch::Tensor& images) {
           torch::stack(largest).to(torch::kFloat32)};
 }
 
-StepResult AdaptStep::run(const torch::Tensor& images) {
-  auto work = [this](const torch::Tensor& batch, const torch::Tensor&) {
-    return forward_backward(batch);
+StepResult AdaptStep::run(const torch::Tensor& images, const torch::Tensor& noise) {
+  auto work = [this](const torch::Tensor& batch, const torch::Tensor& values) {
+    return forward_backward(batch, values);
   };
-  return graph_ ? graph_->run(images, {}, work) : work(images, {});
+  return graph_ ? graph_->run(images, noise, work) : work(images, noise);
 }
 
 }  // namespace sact::train

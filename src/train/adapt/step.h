@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "train/adapt/flops_share.h"
 #include "train/classify/step_graph.h"
@@ -24,7 +25,8 @@ enum AdaptSum : size_t {
 struct AdaptStepOptions {
   double kl = 1, temperature = 1, features = 1;
   bool bf16 = false;
-  bool graph = true;  // as StepOptions::graph
+  bool graph = true;                     // as StepOptions::graph
+  std::optional<HardHalting> hard = {};  // its noise is given with each step
 };
 
 /// KL(teacher || student) of their probabilities at a temperature T, times T^2 so that its gradient
@@ -45,11 +47,11 @@ class AdaptStep {
 
   /// `images` [B, 3, H, W], augmented and normalised. Leaves the gradients of
   /// kl KL + features distance + tau ponder cost in the student's parameters, which must have none
-  /// before. The result is valid until the next step.
-  StepResult run(const torch::Tensor& images);
+  /// before. `noise`: see HardHalting. The result is valid until the next step.
+  StepResult run(const torch::Tensor& images, const torch::Tensor& noise = {});
 
  private:
-  StepResult forward_backward(const torch::Tensor& images);
+  StepResult forward_backward(const torch::Tensor& images, const torch::Tensor& noise);
 
   Network student_, teacher_;
   FlopsShare flops_;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "data/open.h"
 #include "data/order.h"
@@ -14,6 +15,7 @@
 #include "train/adapt/dense_start.h"
 #include "train/classify/augment.h"
 #include "train/classify/evaluation.h"
+#include "train/torch/device.h"
 #include "train/torch/network_weights.h"
 #include "train/torch/precision.h"
 #include "train/torch/torch_runner.h"
@@ -40,6 +42,13 @@ LoopSettings AdaptTask::loop_settings() const {
       train::loop_settings(setting(), fmt::format("{}", fmt::join(setting().images, ", ")));
   loop.sgd.halting_rate = setting().halting_rate;
   loop.sgd.adam = setting().optimizer == "adam";
+  if (hard()) {
+    // The network has steep scores. What is learned is what they are the sigmoids of before the
+    // factor: its gradients are larger by it, and its steps smaller. Adam's steps have one size.
+    const double steepness = setting().steepness;
+    loop.sgd.halting_rate *= loop.sgd.adam ? steepness : steepness * steepness;
+    loop.sgd.decay_halting = false;
+  }
   return loop;
 }
 
@@ -64,7 +73,11 @@ ModelSpec AdaptTask::new_spec(const std::vector<std::string>&) const {
 }
 
 bool AdaptTask::learns(const std::string& parameter) const {
-  return setting().train == "all" || parameter.find(".halting.") != std::string::npos;
+  const bool halting = parameter.find(".halting.") != std::string::npos;
+  // Scales and shifts of norms inside of scores do not need to, beside the weights after them; and
+  // they have no part in the steepness.
+  if (halting && hard()) return parameter.find("_norm.") == std::string::npos;
+  return halting || setting().train == "all";
 }
 
 void AdaptTask::make_model(const ModelSpec& spec, const std::vector<Weight>& weights,
@@ -87,7 +100,9 @@ torch::OrderedDict<std::string, torch::Tensor> AdaptTask::tensors() {
 }
 
 std::string AdaptTask::start_from(const ModelSpec& spec, const ModelFile& init) {
-  return start_from_dense(tensors(), spec, init);
+  const std::string said = start_from_dense(tensors(), spec, init);
+  if (hard()) make_steep(tensors(), spec, setting().steepness);
+  return said;
 }
 
 std::vector<torch::Tensor> AdaptTask::averaged_tensors() {
@@ -111,6 +126,7 @@ std::string AdaptTask::prepare(const RunContext& context) {
   module_->train();
   AdaptStepOptions options{setting().kl, setting().temperature, setting().features, context.bf16,
                            setting().cuda_graph};
+  if (hard()) options.hard = {HardHalting::threshold_of(spec()), setting().steepness};
   const FlopsShare share(spec(), {side(), side()});
   full_share_ = share.full();
   step_ = std::make_unique<AdaptStep>(module_->student, teacher_, share, module_->steering->tau(),
@@ -178,11 +194,29 @@ void AdaptTask::set_tau(int64_t step) {
   }
 }
 
+/// Logistic noise for hard halting, of this step and process; undefined where there is none.
+torch::Tensor AdaptTask::noise(int64_t step, int64_t images) const {
+  if (!hard() || setting().halting_noise == 0) return {};
+  const int64_t values = images * HardHalting::draws(spec(), {side(), side()});
+  const double fade = setting().noise_fade * double(setting().epochs * context_->steps_per_epoch);
+  const double scale = setting().halting_noise * std::max(0.0, 1 - double(step) / fade);
+  std::vector<float> noise(size_t(values), 0.0f);
+  if (scale > 0) {
+    Random random = Random::derived(
+        uint64_t(setting().seed), uint64_t(step * context_->group.size() + context_->group.rank()));
+    for (float& value : noise) {
+      const double share = random.uniform() + 0x1.0p-54;  // above 0
+      value = float(scale * std::log(share / (1 - share)));
+    }
+  }
+  return device_tensor(noise, {images, values / images}, context_->device);
+}
+
 void AdaptTask::step(int64_t step, EpochSums& sums) {
   SACT_ASSERT(pass_->next(batch_));
   const torch::Tensor images = augmented(batch_, setting(), epoch_, side(), spec().input);
   set_tau(step);
-  const StepResult result = step_->run(images);
+  const StepResult result = step_->run(images, noise(step, images.size(0)));
   module_->steering->share().copy_(result.sums[kShare] / double(images.size(0)));
   sums.add(result.sums, result.most_units);
 }

@@ -79,6 +79,8 @@ class AdaptTask : public Task {
   AdaptEvaluation compare();
   double accuracy_of(Network network);
   void set_tau(int64_t step);
+  bool hard() const { return setting().scores == "hard"; }
+  torch::Tensor noise(int64_t step, int64_t images) const;
   double budget_at(int64_t step) const;
 
   SettingsOf<AdaptSettings> settings_;

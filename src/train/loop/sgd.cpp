@@ -17,12 +17,13 @@ Sgd::Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions o
     parameters_.push_back(item.value());
     velocities_.push_back(torch::zeros_like(item.value()).detach());
     if (options_.adam) squares_.push_back(torch::zeros_like(item.value()).detach());
-    const bool decays = options_.decay_norms || item.value().dim() > 1;
+    const bool halting = item.key().find(".halting.") != std::string::npos;
+    const bool decays =
+        (options_.decay_norms || item.value().dim() > 1) && (options_.decay_halting || !halting);
     if (decays) {
       decayed_index_.push_back(parameters_.size() - 1);
       decayed_.push_back(item.value());
     }
-    const bool halting = item.key().find(".halting.") != std::string::npos;
     double factor = halting ? options_.halting_rate : 1;
     // Adam moves every weight as far; so many of them must not move a score further than its bias.
     if (halting && options_.adam) factor /= double(item.value().numel());

@@ -12,9 +12,10 @@ namespace sact::train {
 struct SgdOptions {
   double momentum = 0.9;
   double weight_decay = 1e-4;
-  bool decay_norms = true;  // also norms and biases: parameters of one dimension
-  double clip_norm = 0;     // 0: no limit
-  double halting_rate = 1;  // factor of the rate for parameters of halting scores
+  bool decay_norms = true;    // also norms and biases: parameters of one dimension
+  double clip_norm = 0;       // 0: no limit
+  double halting_rate = 1;    // factor of the rate for parameters of halting scores
+  bool decay_halting = true;  // weight decay also on these
   bool adam = false;
 };
 

@@ -28,6 +28,20 @@ struct FlooredScore : torch::autograd::Function<FlooredScore> {
   }
 };
 
+struct HardScore : torch::autograd::Function<HardScore> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const torch::Tensor& argument) {
+    context->save_for_backward({torch::sigmoid(argument)});
+    return argument.gt(0).to(argument.scalar_type());
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const torch::Tensor s = context->get_saved_variables()[0];
+    return {gradients[0] * s * (1 - s)};
+  }
+};
+
 }  // namespace
 
 HaltingTracker::HaltingTracker(const torch::Tensor& like, double epsilon)
@@ -72,6 +86,10 @@ torch::Tensor halting_score(const torch::Tensor& argument, double score_floor, d
   return score_floor > 0 || slope_floor > 0
              ? FlooredScore::apply(argument, score_floor, slope_floor)
              : torch::sigmoid(argument);
+}
+
+torch::Tensor hard_score(const torch::Tensor& argument) {
+  return HardScore::apply(argument);
 }
 
 torch::Tensor average_tiles(const torch::Tensor& scores, int tile) {

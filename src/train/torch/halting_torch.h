@@ -41,6 +41,10 @@ torch::Tensor at_least_float32(const torch::Tensor& tensor);
 /// halting_score() of the sigmoid of `argument`, with the gradient of halting_slope().
 torch::Tensor halting_score(const torch::Tensor& argument, double score_floor, double slope_floor);
 
+/// Scores for training that are 1 where `argument` is above 0, and 0 elsewhere. Their gradient is
+/// that of the sigmoid of `argument`, as if there were no threshold.
+torch::Tensor hard_score(const torch::Tensor& argument);
+
 /// Averages scores [B, 1, H, W] over tiles of `tile` x `tile` positions; see average_tiles().
 torch::Tensor average_tiles(const torch::Tensor& scores, int tile);
 

@@ -1,5 +1,6 @@
 #include "train/torch/network.h"
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -110,15 +111,22 @@ HaltingScoreImpl::HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spe
   if (step.norms) global_norm_ = add(step.global_norm().name, batch_norm(step.global_norm(), spec));
 }
 
-torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x, double shift) {
+torch::Tensor HaltingScoreImpl::argument(const torch::Tensor& x) {
   torch::Tensor pooled = x.mean({2, 3});
   if (global_norm_) pooled = global_norm_(pooled);
-  torch::Tensor score = global_(pooled).view({-1, 1, 1, 1});
-  if (local_) score = score + local_(local_norm_ ? local_norm_(x) : x);
-  score = at_least_float32(score);
+  torch::Tensor sum = global_(pooled).view({-1, 1, 1, 1});
+  if (local_) sum = sum + local_(local_norm_ ? local_norm_(x) : x);
+  return at_least_float32(sum);
+}
+
+torch::Tensor HaltingScoreImpl::over_tiles(const torch::Tensor& values) const {
+  return local_ ? average_tiles(values, tile_) : values;
+}
+
+torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x, double shift) {
+  torch::Tensor score = argument(x);
   if (shift != 0) score = score + shift;
-  score = sact::train::halting_score(score, score_floor_, slope_floor);
-  return local_ ? average_tiles(score, tile_) : score;
+  return over_tiles(sact::train::halting_score(score, score_floor_, slope_floor));
 }
 
 ScoreTensors HaltingScoreImpl::tensors() const {
@@ -236,12 +244,17 @@ NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOpt
   }
   torch::Tensor x = stem_ ? stem_(images) : images;
   if (pool_) x = max_pool(x, *pool_);
+  int64_t drawn = 0;  // of the noise of hard halting
   for (int block = 0; block < spec_.blocks(); ++block) {
-    output.blocks.emplace_back();
-    x = spec_.adaptive() ? run_adaptive_block(block, x, options, budgets ? &*budgets : nullptr,
-                                              output.blocks.back())
-                         : run_plain_block(block, x, output.blocks.back());
-    output.blocks.back().features = x;
+    BlockOutput& found = output.blocks.emplace_back();
+    if (!spec_.adaptive()) {
+      x = run_plain_block(block, x, found);
+    } else if (options.hard) {
+      x = run_hard_block(block, x, *options.hard, drawn, found);
+    } else {
+      x = run_adaptive_block(block, x, options, budgets ? &*budgets : nullptr, found);
+    }
+    found.features = x;
   }
   output.features = x;
   if (norm_) x = torch::relu(norm_(x));
@@ -312,6 +325,35 @@ bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions&
          FusedBlock::supports(x, int(units.size()));
 }
 
+torch::Tensor NetworkImpl::run_hard_block(int block, torch::Tensor x, const HardHalting& hard,
+                                          int64_t& drawn, BlockOutput& output) {
+  auto& units = blocks_[size_t(block)];
+  x = units[0]->forward(x);
+  const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);
+  const bool spatial = spec_.halting == Halting::kSact;
+  torch::Tensor active =  // 1 or 0, with gradients
+      torch::ones({batch, 1, spatial ? height : 1, spatial ? width : 1},
+                  x.options().dtype(torch::kFloat32).requires_grad(false));
+  torch::Tensor count = active;
+  for (size_t l = 1; l < units.size(); ++l) {
+    HaltingScoreImpl& score = units[l - 1]->halting();
+    torch::Tensor z = (score.argument(x.detach()) - hard.threshold) / hard.steepness;
+    if (hard.noise.defined()) {
+      const int64_t values = z.numel() / batch;
+      z = z + hard.noise.narrow(1, drawn, values).view_as(z);
+      drawn += values;
+    }
+    active = active * (1 - hard_score(score.over_tiles(z)));
+    // Exactly one of the two, where a product would round.
+    x = torch::lerp(x, units[l]->forward(x).to(x.scalar_type()), active.to(x.scalar_type()));
+    count = count + active;
+  }
+  output.ponder_cost = count.expand({batch, 1, height, width}).squeeze(1);
+  output.units = output.ponder_cost.detach();
+  output.evaluated_units = int(units.size());
+  return x;
+}
+
 torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
   FusedBlock fused(x, int(units.size()),
@@ -327,6 +369,21 @@ torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutp
   output.units = result.units;
   output.evaluated_units = int(units.size());
   return result.output;
+}
+
+double HardHalting::threshold_of(const ModelSpec& spec) {
+  const double sigmoid = spec.score_floor + (1 - spec.score_floor) * (1 - spec.epsilon);
+  return std::log(sigmoid / (1 - sigmoid));
+}
+
+int64_t HardHalting::draws(const ModelSpec& spec, Size image) {
+  int64_t sum = 0;
+  for (int block = 0; block < spec.blocks(); ++block) {
+    const int64_t positions =
+        spec.halting == Halting::kSact ? spec.block_size(block, image).positions() : 1;
+    sum += (spec.units[size_t(block)] - 1) * positions;
+  }
+  return sum;
 }
 
 torch::Tensor ponder_penalty(const NetworkOutput& output) {

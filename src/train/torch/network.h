@@ -21,6 +21,10 @@ class HaltingScoreImpl : public torch::nn::Module {
   HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec);
   /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT. `shift`: see HaltingControl.
   torch::Tensor forward(const torch::Tensor& x, double shift = 0);
+  /// What the sigmoid is taken of, in 32 bits at least; tiles are not averaged.
+  torch::Tensor argument(const torch::Tensor& x);
+  /// Averages over the tiles of positions that halt together.
+  torch::Tensor over_tiles(const torch::Tensor& values) const;
   /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms, nor
   /// frozen norms.
   bool can_be_fused() const { return tile_ == 1 && global_norm_ && !global_norm_->frozen; }
@@ -60,6 +64,7 @@ class ResidualUnitImpl : public torch::nn::Module {
     return halting_->forward(x, shift);
   }
   const HaltingScoreImpl& halting() const { return *halting_; }
+  HaltingScoreImpl& halting() { return *halting_; }
   /// Whether F(x) = x + f(x), with nothing after the sum.
   bool adds() const { return !relu_; }
   /// f(x) alone.
@@ -77,6 +82,20 @@ class ResidualUnitImpl : public torch::nn::Module {
 };
 TORCH_MODULE(ResidualUnit);
 
+/// Training for steep scores, where a position goes on in full or halts for good: it halts where
+/// z = (argument - threshold) / steepness + noise is above 0, and the block's output is its state
+/// there. The gradient reaches z through the threshold (hard_score()), but no state. What is
+/// learned is a network whose scores are all but 0 or 1.
+struct HardHalting {
+  /// The argument at which one score halts a position, in a network with such scores.
+  static double threshold_of(const ModelSpec& spec);
+  /// Values of noise that an image needs.
+  static int64_t draws(const ModelSpec& spec, Size image);
+
+  double threshold = 0, steepness = 1;
+  torch::Tensor noise = {};  // [B, draws()]; undefined: none
+};
+
 struct ForwardOptions {
   /// Also return the halting distribution: one more map for every unit.
   bool distribution = false;
@@ -86,6 +105,8 @@ struct ForwardOptions {
   std::optional<bool> early_exit = std::nullopt;
   /// For inference.
   HaltingControl halting = {};
+  /// For training; null: the halting rule of the paper. Of a block's outputs the ponder cost is N.
+  const HardHalting* hard = nullptr;
 };
 
 /// What a block gave. A plain block gives every position all its units: N = rho = L.
@@ -136,6 +157,8 @@ class NetworkImpl : public torch::nn::Module {
   torch::Tensor run_adaptive_block(int block, torch::Tensor x, const ForwardOptions& options,
                                    ImageBudgets* budgets, BlockOutput& output);
   torch::Tensor run_fused_block(int block, torch::Tensor x, BlockOutput& output);
+  torch::Tensor run_hard_block(int block, torch::Tensor x, const HardHalting& hard, int64_t& drawn,
+                               BlockOutput& output);
   bool fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const;
 
   ModelSpec spec_;
