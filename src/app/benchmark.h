@@ -70,7 +70,9 @@ io::Json benchmark_json(const std::string& model, const BenchmarkResult& result)
 /// Rounded for people, without columns that would be empty, and without type, batch and size where
 /// all rows have the same: benchmark_caption() tells these.
 report::Table benchmark_table(const std::vector<BenchmarkRow>& rows);
-/// "1 image of 192x192 in fp32" where that goes for all rows, else nothing.
+/// "1 image of 192x192 in fp32".
+std::string text_of(const BenchmarkGroup& group);
+/// The same where it goes for all rows, else nothing.
 std::string benchmark_caption(const std::vector<BenchmarkRow>& rows);
 /// What to think of times that differ too much from run to run; nothing where they do not.
 std::string benchmark_doubt(const std::vector<BenchmarkRow>& rows);

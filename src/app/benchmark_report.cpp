@@ -114,11 +114,13 @@ report::Table benchmark_table(const std::vector<BenchmarkRow>& rows) {
   return table;
 }
 
+std::string text_of(const BenchmarkGroup& group) {
+  return fmt::format("{} of {}x{} in {}", pluralize(group.batch, "image"), group.size.height,
+                     group.size.width, precision_name(group.precision));
+}
+
 std::string benchmark_caption(const std::vector<BenchmarkRow>& rows) {
-  if (!same_group(rows)) return "";
-  const auto& [size, batch, precision] = rows.front().group;
-  return fmt::format("{} of {}x{} in {}", pluralize(batch, "image"), size.height, size.width,
-                     precision_name(precision));
+  return same_group(rows) ? text_of(rows.front().group) : "";
 }
 
 std::string benchmark_doubt(const std::vector<BenchmarkRow>& rows) {

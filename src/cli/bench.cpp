@@ -24,9 +24,7 @@ struct BenchOptions {
 };
 
 void print_layers(const app::TimedLayers& timed, int threads) {
-  const auto& [size, batch, precision] = timed.group;
-  print(fmt::format("{} of {}x{} in {}, on the first thread of {}:", pluralize(batch, "image"),
-                    size.height, size.width, precision_name(precision), threads));
+  print(fmt::format("{}, on the first thread of {}:", app::text_of(timed.group), threads));
   print(report::to_text(app::layer_table(timed)));
 }
 

@@ -7,6 +7,8 @@
 namespace sact {
 namespace {
 
+constexpr const char* kHalting = "halting";  // of a unit
+
 /// Weights bear the names of the libraries that published networks of the kind: pre-activation
 /// units those of timm's `resnetv2`, post-activation units those of torchvision's `resnet`.
 struct Names {
@@ -111,7 +113,7 @@ UnitSteps unit_steps(const ModelSpec& spec, int block, int number) {
   unit.name = place.prefix.substr(0, place.prefix.size() - 1);
   if (spec.adaptive() && !first) set_domains(unit.convolutions);
   if (spec.has_halting_score(block, number)) {
-    unit.halting = {place.prefix + "halting", out, spec.halting == Halting::kSact,
+    unit.halting = {place.prefix + kHalting, out, spec.halting == Halting::kSact,
                     spec.halting_norm};
   }
   return unit;
@@ -212,6 +214,10 @@ std::string unit_of(const std::string& weight) {
     }
   }
   return {};
+}
+
+bool is_of_halting(std::string_view weight) {
+  return weight.find(fmt::format(".{}.", kHalting)) != weight.npos;
 }
 
 }  // namespace sact

@@ -117,4 +117,7 @@ std::string unit_prefix(const ModelSpec& spec, int block, int unit);
 /// The unit that a weight of any network belongs to, "stages.2.blocks.5"; empty for others.
 std::string unit_of(const std::string& weight);
 
+/// Whether a weight belongs to a unit's halting score.
+bool is_of_halting(std::string_view weight);
+
 }  // namespace sact

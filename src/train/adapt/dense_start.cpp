@@ -11,12 +11,10 @@
 namespace sact::train {
 namespace {
 
-constexpr const char* kHalting = ".halting.";
-
 std::vector<std::shared_ptr<NormImpl>> halting_norms(Network network) {
   std::vector<std::shared_ptr<NormImpl>> norms;
   for (const auto& item : network->named_modules()) {
-    if (item.key().find(kHalting) == std::string::npos) continue;
+    if (!is_of_halting(item.key())) continue;
     if (auto norm = std::dynamic_pointer_cast<NormImpl>(item.value())) norms.push_back(norm);
   }
   return norms;

@@ -11,6 +11,7 @@
 #include "data/order.h"
 #include "data/photographs.h"
 #include "evaluation/evaluate.h"
+#include "model/architecture.h"
 #include "model/flops.h"
 #include "train/adapt/dense_start.h"
 #include "train/classify/augment.h"
@@ -73,7 +74,7 @@ ModelSpec AdaptTask::new_spec(const std::vector<std::string>&) const {
 }
 
 bool AdaptTask::learns(const std::string& parameter) const {
-  const bool halting = parameter.find(".halting.") != std::string::npos;
+  const bool halting = is_of_halting(parameter);
   // Scales and shifts of norms inside of scores do not need to, beside the weights after them; and
   // they have no part in the steepness.
   if (halting && hard()) return parameter.find("_norm.") == std::string::npos;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/architecture.h"
+
 namespace sact::train {
 namespace {
 
@@ -17,7 +19,7 @@ Sgd::Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions o
     parameters_.push_back(item.value());
     velocities_.push_back(torch::zeros_like(item.value()).detach());
     if (options_.adam) squares_.push_back(torch::zeros_like(item.value()).detach());
-    const bool halting = item.key().find(".halting.") != std::string::npos;
+    const bool halting = is_of_halting(item.key());
     const bool decays =
         (options_.decay_norms || item.value().dim() > 1) && (options_.decay_halting || !halting);
     if (decays) {

@@ -54,9 +54,7 @@ HeadStart head_start(const ModelSpec& spec, const ModelSpec& init) {
 /// What a weight belongs to, where that may be missing on either side: a unit's halting, the
 /// proposals, a unit; or nothing.
 std::string part_of(const std::string& name) {
-  if (const size_t end = name.find(".halting."); end != name.npos) {
-    return "halting of " + name.substr(0, end);
-  }
+  if (is_of_halting(name)) return "halting of " + unit_of(name);
   if (name.starts_with("proposal.")) return "proposals";
   const std::string unit = unit_of(name);
   return unit.empty() ? unit : "unit " + unit;
