@@ -70,6 +70,21 @@ std::string start_from_dense(torch::OrderedDict<std::string, torch::Tensor> tens
                      pluralize(scores, "unit"));
 }
 
+std::string start_from_adaptive(torch::OrderedDict<std::string, torch::Tensor> tensors,
+                                const ModelSpec& spec, const ModelFile& adaptive) {
+  const ModelSpec& found = adaptive.spec();
+  const bool alike = found.halting == spec.halting && found.epsilon == spec.epsilon &&
+                     found.score_floor == spec.score_floor && found.tile == spec.tile &&
+                     found.halting_norm == spec.halting_norm;
+  if (found.detection || !alike) {
+    fail("{}: does not halt as the network of this run; give what one of its runs wrote, with the "
+         "same halting, epsilon, score_floor, tile and halting_norm",
+         adaptive.name());
+  }
+  set_weights(std::move(tensors), read_weights(adaptive, spec));
+  return fmt::format("starts from {}: all of it", adaptive.name());
+}
+
 void make_steep(torch::OrderedDict<std::string, torch::Tensor> tensors, const ModelSpec& spec,
                 double factor) {
   torch::NoGradGuard no_grad;

@@ -1,4 +1,4 @@
-// An adaptive network that begins as a dense one.
+// An adaptive network that begins as a dense one, or where an earlier run has left it.
 #pragma once
 
 #include <functional>
@@ -22,6 +22,11 @@ ModelSpec dense_spec(ModelSpec adaptive);
 /// line that says so.
 std::string start_from_dense(torch::OrderedDict<std::string, torch::Tensor> tensors,
                              const ModelSpec& spec, const ModelFile& dense);
+
+/// Puts the weights of an adaptive network, which was made of a dense one of the same kind, into the
+/// tensors. Returns a line that says so; throws sact::Error where it halts by another rule.
+std::string start_from_adaptive(torch::OrderedDict<std::string, torch::Tensor> tensors,
+                                const ModelSpec& spec, const ModelFile& adaptive);
 
 /// Multiplies what the scores are the sigmoids of by a factor, and puts it where a position for
 /// which it was 0 just halts; see HardHalting.

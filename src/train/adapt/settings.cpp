@@ -10,6 +10,8 @@ requires std::is_same_v<std::remove_const_t<Settings>, AdaptSettings>
 void for_each_setting(Settings& s, Visit&& visit) {
   const SettingKind defines = SettingKind::kDefines, runs = SettingKind::kRuns;
   visit("init", s.init, defines, "the dense network");
+  visit("start", s.start, defines,
+        "adaptive network of an earlier run to begin from; none: the dense network itself");
   visit("images", s.images, defines, "folders of photographs, separated by commas");
   visit("val", s.val, defines, "folders of photographs to evaluate on; none: see val_split");
   visit("val_split", s.val_split, defines, "share of the photographs that is held out to evaluate");

@@ -31,6 +31,7 @@ struct AdaptSettings : PhotographSettings {
   }
 
   // What is adapted, and on what.
+  std::string start;
   std::vector<std::string> images;
   std::vector<std::string> val;
   std::string val_data;

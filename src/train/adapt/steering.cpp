@@ -18,6 +18,7 @@ SteeringImpl::SteeringImpl(const SteeringOptions& options) : options_(options) {
   tau_ = scalar("tau", options.tau);
   share_ = scalar("share", 1);
   mean_share_ = scalar("mean_share", 1);
+  first_share_ = scalar("first_share", 1);
   log_tau_ = scalar("log_tau", std::log(std::max(options.tau, kTauMin)));
 }
 

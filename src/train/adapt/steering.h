@@ -28,10 +28,12 @@ class SteeringImpl : public torch::nn::Module {
   const torch::Tensor& tau() const { return tau_; }
   /// [1]: the share of FLOPs of the last step, the mean over all processes by the next update().
   torch::Tensor& share() { return share_; }
+  /// [1]: the share at the start of the run, from which the budget falls.
+  torch::Tensor& first_share() { return first_share_; }
 
  private:
   SteeringOptions options_;
-  torch::Tensor tau_, share_, mean_share_, log_tau_;
+  torch::Tensor tau_, share_, mean_share_, log_tau_, first_share_;
 };
 TORCH_MODULE(Steering);
 

@@ -101,6 +101,9 @@ torch::OrderedDict<std::string, torch::Tensor> AdaptTask::tensors() {
 }
 
 std::string AdaptTask::start_from(const ModelSpec& spec, const ModelFile& init) {
+  if (!setting().start.empty()) {
+    return start_from_adaptive(tensors(), spec, ModelFile(setting().start));
+  }
   const std::string said = start_from_dense(tensors(), spec, init);
   if (hard()) make_steep(tensors(), spec, setting().steepness);
   return said;
@@ -161,13 +164,19 @@ void AdaptTask::measure_norms() {
 }
 
 std::vector<std::pair<std::string, double>> AdaptTask::begin(bool fresh) {
-  if (fresh && spec().halting_norm) measure_norms();
+  const bool from_dense = setting().start.empty();
+  if (fresh && from_dense && spec().halting_norm) measure_norms();
   if (labelled_loader_) {
     log_info("the dense network: accuracy {:.2f} % on {}", 100 * accuracy_of(teacher_),
              printable(setting().val_data, 200));
   }
-  if (!fresh) return {};
+  if (!fresh) {
+    first_share_ = module_->steering->first_share().item<double>();
+    return {};
+  }
   evaluation_ = compare();
+  first_share_ = from_dense ? full_share_ : evaluation_.share.mean;
+  module_->steering->first_share().fill_(first_share_);
   log_info("at the start: {}", AdaptReport::text_of(evaluation_));
   return AdaptReport::scalars(evaluation_);
 }
@@ -181,7 +190,7 @@ double AdaptTask::budget_at(int64_t step) const {
   const double steps = double(setting().epochs * context_->steps_per_epoch);
   const double ramp = setting().budget_ramp * steps;
   if (double(step) >= ramp) return setting().budget;
-  return full_share_ + (setting().budget - full_share_) * double(step) / ramp;
+  return first_share_ + (setting().budget - first_share_) * double(step) / ramp;
 }
 
 /// With a budget tau is steered from the end of its rise on, by what the steps since have taken.

@@ -92,7 +92,8 @@ class AdaptTask : public Task {
   AdaptModule module_{nullptr};
   Network teacher_{nullptr};
   std::unique_ptr<AdaptStep> step_;
-  double full_share_ = 1;  // of the dense FLOPs, where nothing halts
+  double full_share_ = 1;   // of the dense FLOPs, where nothing halts
+  double first_share_ = 1;  // at the start of the run
   std::unique_ptr<AdaptReport> report_;
   int64_t epoch_ = 0;
   std::unique_ptr<LoaderPass> pass_;
