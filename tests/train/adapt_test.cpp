@@ -174,6 +174,33 @@ TEST_F(Adapting, HardHaltingSavesWorkAndEndsAsANetworkThatHaltsAlike) {
   EXPECT_LT(task_->last_evaluation().divergence, 0.5);
 }
 
+TEST_F(Adapting, GoesOnFromTheAdaptiveNetworkOfAnEarlierRun) {
+  for (const char* scores : {"scores=soft", "scores=hard"}) {
+    SCOPED_TRACE(scores);
+    const std::string first = fmt::format("first {}", scores),
+                      next = fmt::format("next {}", scores);
+    adapt(request(first, {scores, "epochs=1", "halting_bias=6"}));
+    const AdaptEvaluation reached = task_->last_evaluation();
+    const std::string start = "start=" + (directory_ / first / "last.safetensors").string();
+    adapt(request(next, {scores, start, "rate=0", "epochs=1"}));
+    EXPECT_EQ(task_->last_evaluation().divergence, reached.divergence);
+    EXPECT_EQ(task_->last_evaluation().share.mean, reached.share.mean);
+    // The budget falls from what the network takes, not from all FLOPs: tau has no reason to move.
+    const std::string lower = fmt::format("lower {}", scores);
+    adapt(request(lower, {scores, start, "rate=0", "epochs=1", "budget_ramp=1", "tau=0.1",
+                          "halting_noise=0", fmt::format("budget={}", reached.share.mean)}));
+    EXPECT_NEAR(log(lower).find("tau")->front(), 0.1, 0.05);
+    EXPECT_LT(reached.share.mean, 0.95) << "where it would";
+  }
+  const std::string start = "start=" + (directory_ / "first scores=soft/last.safetensors").string();
+  for (const char* other : {"score_floor=0", "epsilon=0.1", "halting=act", "tile=2"}) {
+    const std::string message = test::error_of([&] { adapt(request("other", {start, other})); });
+    EXPECT_NE(message.find("does not halt as the network of this run"), std::string::npos)
+        << message;
+    EXPECT_FALSE(fs::exists(directory_ / "other"));
+  }
+}
+
 TEST_F(Adapting, InterruptedAtAnyStepResumesToTheSameBits) {
   const std::vector<std::string> steered = {"budget=0.7", "steering=2", "cache=none"};
   std::vector<std::string> hard = steered;

@@ -77,9 +77,10 @@ std::string start_from_adaptive(torch::OrderedDict<std::string, torch::Tensor> t
                      found.score_floor == spec.score_floor && found.tile == spec.tile &&
                      found.halting_norm == spec.halting_norm;
   if (found.detection || !alike) {
-    fail("{}: does not halt as the network of this run; give what one of its runs wrote, with the "
-         "same halting, epsilon, score_floor, tile and halting_norm",
-         adaptive.name());
+    fail(
+        "{}: does not halt as the network of this run; give what one of its runs wrote, with the "
+        "same halting, epsilon, score_floor, tile and halting_norm",
+        adaptive.name());
   }
   set_weights(std::move(tensors), read_weights(adaptive, spec));
   return fmt::format("starts from {}: all of it", adaptive.name());

@@ -23,8 +23,8 @@ ModelSpec dense_spec(ModelSpec adaptive);
 std::string start_from_dense(torch::OrderedDict<std::string, torch::Tensor> tensors,
                              const ModelSpec& spec, const ModelFile& dense);
 
-/// Puts the weights of an adaptive network, which was made of a dense one of the same kind, into the
-/// tensors. Returns a line that says so; throws sact::Error where it halts by another rule.
+/// Puts the weights of an adaptive network, which was made of a dense one of the same kind, into
+/// the tensors. Returns a line that says so; throws sact::Error where it halts by another rule.
 std::string start_from_adaptive(torch::OrderedDict<std::string, torch::Tensor> tensors,
                                 const ModelSpec& spec, const ModelFile& adaptive);
 
