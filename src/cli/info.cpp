@@ -112,8 +112,10 @@ int run(const InfoOptions& options) {
                     pluralize(spec.classes, "class", "classes"),
                     file.spec_was_stored() ? "" : " (spec worked out from the weights)"));
   if (spec.adaptive()) {
-    print(fmt::format("  halting: epsilon {}, tile {}, {}", spec.epsilon, spec.tile,
-                      spec.halting_norm ? "with batch norm" : "plain linear scores"));
+    print(fmt::format(
+        "  halting: epsilon {}, tile {}, {}{}", spec.epsilon, spec.tile,
+        spec.halting_norm ? "with batch norm" : "plain linear scores",
+        spec.score_floor > 0 ? fmt::format(", a floor of {} under scores", spec.score_floor) : ""));
   }
   if (spec.detection) {
     print(fmt::format(

@@ -22,7 +22,7 @@ struct NewOptions {
   std::string spec_file, out, halting, stem, unit, labels_file, dtype = "f32";
   std::optional<int> depth, width, classes, tile, input_size;
   std::vector<int> units;
-  std::optional<double> epsilon;
+  std::optional<double> epsilon, score_floor;
   bool plain_halting = false, detect = false;
   InitialWeights initial;
 };
@@ -45,6 +45,7 @@ ModelSpec spec_of(const NewOptions& options) {
   if (options.width) spec.width = *options.width;
   if (options.tile) spec.tile = *options.tile;
   if (options.epsilon) spec.epsilon = *options.epsilon;
+  if (options.score_floor) spec.score_floor = *options.score_floor;
   if (options.input_size) spec.input.size = *options.input_size;
   if (options.plain_halting) spec.halting_norm = false;
   if (options.detect && !spec.detection) spec.detection.emplace();
@@ -136,6 +137,9 @@ void declare_new(CLI::App& app, Action& action) {
   command->add_option("--tile", options->tile, "Side of the tiles that halt together (default: 1)");
   command->add_option("--epsilon", options->epsilon,
                       "A position halts when its scores reach 1 - epsilon (default: 0.01)");
+  command->add_option("--score-floor", options->score_floor,
+                      "Floor under halting scores: h = max(0, (s - floor) / (1 - floor)) for a "
+                      "sigmoid s (default: 0)");
   command->add_flag("--no-halting-norm", options->plain_halting,
                     "Halting scores without batch norm: the paper's plain form");
   command->add_option("--halting-bias", options->initial.halting_bias, "Initial halting bias")

@@ -41,14 +41,24 @@ constexpr float halting_step(HaltingState& state, float score, float threshold) 
   return state.remainder;
 }
 
-/// The slope of the sigmoid that gave the score h, for a gradient dL/dh. Near 0 and 1 it vanishes,
-/// and what has gone there could not come back: a gradient that pulls h back to the middle finds a
-/// slope of `floor` at least. One that pushes on finds the slope as it is, and so does any with
-/// floor 0.
-constexpr float halting_slope(float score, float gradient, float floor) {
-  const float slope = score * (1 - score);
-  const bool pulls_back = score < 0.5f ? gradient < 0 : gradient > 0;
-  return pulls_back && slope < floor ? floor : slope;
+/// The score h = max(0, (s - floor) / (1 - floor)) of a sigmoid s. With floor 0, the paper's rule,
+/// it is s to the last bit. With another, scores can be 0: a position all of whose scores are 0
+/// goes through the whole block, and its output is exactly its last state.
+constexpr float halting_score(float sigmoid, float floor) {
+  const float score = (sigmoid - floor) / (1 - floor);
+  return score < 0 ? 0.0f : score;  // NaN stays NaN
+}
+
+/// dh/dz where h is the score of the sigmoid s of z, for a gradient dL/dh. Near 0 and 1 the
+/// sigmoid's slope vanishes, and what has gone there could not come back: a gradient that pulls s
+/// back to the middle finds a slope of `slope_floor` at least. One that pushes on finds the slope
+/// as it is, and so does any with slope_floor 0. The floor under the score is passed straight
+/// through: below it a score is 0, but its gradient reaches z as if it were not cut off.
+constexpr float halting_slope(float sigmoid, float gradient, float slope_floor,
+                              float score_floor = 0) {
+  const float slope = sigmoid * (1 - sigmoid);
+  const bool pulls_back = sigmoid < 0.5f ? gradient < 0 : gradient > 0;
+  return (pulls_back && slope < slope_floor ? slope_floor : slope) / (1 - score_floor);
 }
 
 /// The outcome for one position given the scores of units 1 ... L-1.

@@ -152,6 +152,9 @@ void validate(const ModelSpec& spec, const std::string& name) {
   if (!(spec.epsilon > 0 && spec.epsilon < 1)) {
     fail("{}: 'epsilon' must be above 0 and below 1, found {}", name, spec.epsilon);
   }
+  if (!(spec.score_floor >= 0 && spec.score_floor < 1)) {
+    fail("{}: 'score_floor' must be at least 0 and below 1, found {}", name, spec.score_floor);
+  }
   check_range(name, "tile", spec.tile, 1, 4096);
   check_range(name, "norm_epsilon", spec.norm_epsilon, 0.0, 1.0);
   check_range(name, "input.size", spec.input.size, kMinImageSide, kMaxImageSide);

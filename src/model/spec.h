@@ -65,6 +65,7 @@ struct ModelSpec {
   int classes = 1000;                      // of objects, in a detector; 0: features alone
   Halting halting = Halting::kNone;
   double epsilon = 0.01;
+  double score_floor = 0;  // under halting scores; see halting_score()
   int tile = 1;
   bool halting_norm = true;
   double norm_epsilon = 1e-5;

@@ -104,6 +104,7 @@ std::string to_json(const ModelSpec& spec, int indent) {
   // Only where they differ from what a file without them means.
   if (spec.stride_on != ModelSpec().stride_on) json["stride_on"] = name_of(spec.stride_on);
   if (spec.stem_pool != ModelSpec().stem_pool) json["stem_pool"] = name_of(spec.stem_pool);
+  if (spec.score_floor != ModelSpec().score_floor) json["score_floor"] = spec.score_floor;
   if (spec.detection) {
     const DetectionSpec& detection = *spec.detection;
     json["detection"] = {{"shorter_side", detection.shorter_side},
@@ -140,6 +141,7 @@ ModelSpec spec_from_json(std::string_view text, const std::string& name) {
   reader.read("width", spec.width);
   reader.read("classes", spec.classes);
   reader.read("epsilon", spec.epsilon);
+  reader.read("score_floor", spec.score_floor);
   reader.read("tile", spec.tile);
   reader.read("halting_norm", spec.halting_norm);
   reader.read("norm_epsilon", spec.norm_epsilon);

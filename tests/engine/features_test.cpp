@@ -32,11 +32,13 @@ struct Kind {
   int width;
   StrideOn stride_on = StrideOn::k3x3;
   StemPool pool = StemPool::kSymmetric;
+  double score_floor = 0;
 };
 
 std::string name_of_kind(const Kind& kind) {
-  return fmt::format("{}_{}_{}_{}_{}", name_of(kind.halting), name_of(kind.stem),
-                     name_of(kind.unit), name_of(kind.stride_on), name_of(kind.pool));
+  return fmt::format("{}_{}_{}_{}_{}{}", name_of(kind.halting), name_of(kind.stem),
+                     name_of(kind.unit), name_of(kind.stride_on), name_of(kind.pool),
+                     kind.score_floor > 0 ? "_floor" : "");
 }
 
 const Kind kKinds[] = {
@@ -75,6 +77,30 @@ const Kind kKinds[] = {
      8,
      StrideOn::k3x3,
      StemPool::kSame},
+    {Halting::kSact,
+     Stem::kImageNet,
+     UnitKind::kBottleneck,
+     {4, 3, 5},
+     8,
+     StrideOn::k3x3,
+     StemPool::kSymmetric,
+     0.3},
+    {Halting::kAct,
+     Stem::kSmall,
+     UnitKind::kBasicV1,
+     {4, 2, 5},
+     5,
+     StrideOn::k3x3,
+     StemPool::kSymmetric,
+     0.3},
+    {Halting::kSact,
+     Stem::kSmall,
+     UnitKind::kBottleneckV1,
+     {4, 4, 5},
+     5,
+     StrideOn::k3x3,
+     StemPool::kSymmetric,
+     0.3},
 };
 
 ModelSpec detector_of(const Kind& kind) {
@@ -84,6 +110,7 @@ ModelSpec detector_of(const Kind& kind) {
   spec.width = kind.width;
   spec.stride_on = kind.stride_on;
   spec.stem_pool = kind.pool;
+  spec.score_floor = kind.score_floor;
   spec.detection.emplace();
   spec.detection->proposal_channels = 12;
   return spec;

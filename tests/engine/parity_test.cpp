@@ -37,6 +37,7 @@ TEST_P(Parity, EngineComputesWhatLibTorchComputes) {
     spec.width = kind.width;
     spec.tile = kind.tile;
     spec.halting_norm = kind.norm;
+    spec.score_floor = seed == 2 ? 0.2 : 0;
     spec.stride_on = kind.stride_on;
     spec.stem_pool = kind.pool;
     train::Network network = test::random_network(spec, seed);

@@ -46,6 +46,47 @@ double relative_error(const std::vector<float>& found, const std::vector<float>&
   return std::sqrt(error / norm);
 }
 
+/// The halting scores become constants, of a sigmoid of `bias`.
+void set_scores(test::WeightMap& weights, float bias) {
+  for (auto& [name, values] : weights) {
+    if (name.find("halting.") == name.npos || name.find("norm") != name.npos) continue;
+    const bool is_bias = name.find("global.bias") != name.npos;
+    std::fill(values.begin(), values.end(), is_bias ? bias : 0.0f);
+  }
+}
+
+TEST(Session, WithAFloorUnderLowScoresItIsThePlainNetworkToTheBit) {
+  const Size size{70, 90};
+  const std::vector<float> planes = random_planes(3, size, 21);
+  for (const Halting halting : {Halting::kAct, Halting::kSact}) {
+    for (const UnitKind unit :
+         {UnitKind::kBottleneck, UnitKind::kBasic, UnitKind::kBottleneckV1, UnitKind::kBasicV1}) {
+      ModelSpec spec = tiny_spec(halting, {3, 4, 1, 2});
+      spec.unit = unit;
+      spec.width = 5;
+      spec.score_floor = 0.05;
+      ModelSpec dense = spec;
+      dense.halting = Halting::kNone;
+      test::WeightMap weights = test::random_weight_map(spec, 20);
+      set_scores(weights, -3);
+      for (const kernels::Table* table : kernels::available_tables()) {
+        for (const auto type : {kernels::DataType::kFloat32, kernels::DataType::kBFloat16}) {
+          SCOPED_TRACE(std::string(table->name) + " " + std::string(name_of(unit)));
+          CpuSession adaptive(plan_of(spec, weights, type, *table), 2);
+          CpuSession plain(plan_of(dense, weights, type, *table), 2);
+          const auto found = adaptive.run(planes, 3, size), right = plain.run(planes, 3, size);
+          for (size_t i = 0; i < found.size(); ++i) {
+            EXPECT_EQ(found[i].logits, right[i].logits);
+            for (size_t b = 0; b < found[i].blocks.size(); ++b) {
+              EXPECT_EQ(found[i].blocks[b].units, right[i].blocks[b].units);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 class SessionOf : public ::testing::TestWithParam<Halting> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, SessionOf,
                          ::testing::Values(Halting::kNone, Halting::kAct, Halting::kSact),

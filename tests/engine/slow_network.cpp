@@ -168,7 +168,10 @@ std::vector<double> SlowNetwork::scores(const Features& x, int block, int unit) 
                     weight(prefix + "local.weight"), 1, 1);
     for (size_t i = 0; i < scores.size(); ++i) scores[i] += local.values[i];
   }
-  for (double& score : scores) score = 1 / (1 + std::exp(-score));
+  for (double& score : scores) {
+    const double above = 1 / (1 + std::exp(-score)) - spec_.score_floor;
+    score = std::max(above / (1 - spec_.score_floor), 0.0);
+  }
   return scores;
 }
 

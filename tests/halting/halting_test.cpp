@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "base/random.h"
@@ -84,6 +85,35 @@ TEST(Halting, PropertiesHoldForRandomScores) {
 TEST(Halting, EpsilonNearOneStopsAtTheFirstUnitAndNearZeroNeedsTheFullSum) {
   EXPECT_EQ(halting_outcome(std::vector<float>{1e-3f, 1e-3f}, 0.9999).state.units, 1);
   EXPECT_EQ(halting_outcome(std::vector<float>{0.999f, 1e-4f}, 1e-6).state.units, 3);
+}
+
+TEST(Halting, WithoutAFloorTheScoreIsTheSigmoidToTheBit) {
+  Random random(17);
+  for (int i = 0; i < 10000; ++i) {
+    const float sigmoid = float(std::pow(random.uniform(), 8));
+    EXPECT_EQ(halting_score(sigmoid, 0), sigmoid);
+    EXPECT_EQ(halting_slope(sigmoid, 1, 0, 0), sigmoid * (1 - sigmoid));
+  }
+}
+
+TEST(Halting, AFloorMakesLowScoresZeroAndLeavesOneAsItIs) {
+  EXPECT_EQ(halting_score(0.047f, 0.05f), 0);
+  EXPECT_EQ(halting_score(0.05f, 0.05f), 0);
+  EXPECT_EQ(halting_score(1, 0.05f), 1);
+  EXPECT_FLOAT_EQ(halting_score(0.75f, 0.5f), 0.5f);
+  EXPECT_TRUE(std::isnan(halting_score(NAN, 0.05f)));
+}
+
+TEST(Halting, ScoresOfZeroGiveTheLastUnitAllTheWeight) {
+  expect_outcome({0, 0, 0}, 5, 4, {0, 0, 0, 1});
+}
+
+TEST(Halting, GradientsPassStraightThroughTheFloor) {
+  for (float sigmoid : {0.01f, 0.2f, 0.9f}) {
+    EXPECT_FLOAT_EQ(halting_slope(sigmoid, 1, 0, 0.25f), sigmoid * (1 - sigmoid) / 0.75f);
+  }
+  // The floor of the slope is that of the sigmoid.
+  EXPECT_FLOAT_EQ(halting_slope(1e-4f, -1, 0.01f, 0.25f), 0.01f / 0.75f);
 }
 
 TEST(Tiles, EveryPositionGetsTheMeanOfItsTile) {

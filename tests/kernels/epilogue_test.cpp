@@ -161,7 +161,7 @@ TEST(Epilogue, EveryKindIsTheScalarOneOnEveryInstructionSet) {
 
 /// One row of one channel: the sum is 1 * weight.
 Results<float> run_one(const Table& table, float weight, float before, float mean_before,
-                       const Epilogues& e) {
+                       const Epilogues& e, float remainder = 0.5f) {
   Problem p{1, 1, 1, 1};
   p.input = {1};
   p.input_rows = p.output_rows = {0};
@@ -169,7 +169,7 @@ Results<float> run_one(const Table& table, float weight, float before, float mea
   p.bias.resize(64);
   p.before = {before};
   p.mean_before = {mean_before};
-  p.remainders = {0.5f};
+  p.remainders = {remainder};
   return run<float, float>(p, e, table, DataType::kFloat32);
 }
 
@@ -194,6 +194,25 @@ TEST(Epilogue, AResidualWithReluIsThePositivePartOfTheNewState) {
     EXPECT_TRUE(std::isnan(run_one(*table, kNan, 3, 10, both).output[0]));
     EXPECT_TRUE(std::isnan(run_one(*table, -5, kNan, 10, both).output[0]));
     EXPECT_TRUE(std::isnan(run_one(*table, -5, kNan, 10, both).mean[0]));
+  }
+}
+
+TEST(Epilogue, WithARemainderOfOneTheMeanIsTheNewStateToTheBitAndKeptByTheLastUnitOnly) {
+  const float before = 0.1f, weight = 1e-8f, kept = 10;
+  for (const Table* table : available_tables()) {
+    for (const bool relu : {false, true}) {
+      for (const bool first : {false, true}) {
+        SCOPED_TRACE(table->name);
+        const Results<float> going_on =
+            run_one(*table, weight, before, kept, {relu, true, true, first, false}, 1);
+        EXPECT_EQ(going_on.output[0], before + weight);
+        EXPECT_EQ(going_on.mean[0], kept);
+        const Results<float> last =
+            run_one(*table, -7 * weight, before, kept, {relu, true, true, first, true}, 1);
+        EXPECT_EQ(last.output[0], before);
+        EXPECT_EQ(last.mean[0], before + -7 * weight);
+      }
+    }
   }
 }
 

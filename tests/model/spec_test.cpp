@@ -48,6 +48,14 @@ TEST(Spec, StrideAndPoolingAreStoredWhereTheyAreNotTheUsual) {
   EXPECT_TRUE(read.unknown.empty());
 }
 
+TEST(Spec, AFloorUnderScoresIsStoredWhereThereIsOne) {
+  EXPECT_EQ(to_json(ModelSpec()).find("score_floor"), std::string::npos);
+  ModelSpec spec;
+  spec.score_floor = 0.05;
+  EXPECT_EQ(spec_from_json(to_json(spec), "x").score_floor, 0.05);
+  EXPECT_TRUE(spec_from_json(to_json(spec), "x").unknown.empty());
+}
+
 TEST(Spec, BadValuesAreNamed) {
   const std::vector<std::pair<const char*, const char*>> cases = {
       {"[]", "object"},
@@ -59,6 +67,8 @@ TEST(Spec, BadValuesAreNamed) {
       {R"({"unit":"basic_v1","stride_on":"1x1"})", "basic_v1 units have 3x3 convolutions only"},
       {R"({"stem_pool":"full"})", "symmetric, same, ceil, valid"},
       {R"({"halting":"maybe"})", "none, act, sact"},
+      {R"({"score_floor":1})", "'score_floor' must be at least 0 and below 1, found 1"},
+      {R"({"score_floor":-0.1})", "'score_floor'"},
       {R"({"units":[]})", "units"},
       {R"({"units":[3,0]})", "units"},
       {R"({"units":[1,1,1,1,1,1,1]})", "blocks"},

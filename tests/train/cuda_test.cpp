@@ -193,6 +193,46 @@ TEST_F(Cuda, FusedBlocksKeepUpSlopesAsPlainOperationsDo) {
   }
 }
 
+TEST_F(Cuda, FusedBlocksHaveTheFloorUnderScoresThatPlainOperationsHave) {
+  for (Halting halting : {Halting::kAct, Halting::kSact}) {
+    ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
+    spec.width = 24;
+    spec.score_floor = 0.3;
+    std::vector<double> errors, changes;
+    for (uint64_t seed = 131; seed < 136; ++seed) {
+      const double slope_floor = 0.1;
+      const auto exact = training_results(spec, seed, false, torch::kFloat64, slope_floor);
+      const auto fused = training_results(spec, seed, true, torch::kFloat32, slope_floor);
+      ModelSpec unfloored = spec;
+      unfloored.score_floor = 0;
+      const auto without = training_results(unfloored, seed, true, torch::kFloat32, slope_floor);
+      for (const auto& [name, value] : exact) {
+        if (name.starts_with("units")) EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
+        if (!name.starts_with("gradient") || name.find("halting") == name.npos) continue;
+        errors.push_back(relative_difference(fused.at(name), value));
+        changes.push_back(relative_difference(without.at(name), value));
+      }
+    }
+    EXPECT_LT(Errors::median(errors), 1e-2);
+    EXPECT_GT(Errors::median(changes), 0.1);
+  }
+}
+
+TEST_F(Cuda, FusedBlocksWithScoresOfZeroGiveTheirLastState) {
+  ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 4});
+  spec.width = 24;
+  spec.score_floor = 0.9999;  // above all scores
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    const auto fused = training_results(spec, 141, true, type);
+    const auto plain = training_results(spec, 141, false, type);
+    EXPECT_LT(relative_difference(fused.at("logits"), plain.at("logits")), 1e-5);
+    for (size_t block = 0; block < 2; ++block) {
+      const auto& cost = fused.at("cost " + std::to_string(block));
+      EXPECT_TRUE((cost == spec.units[block] + 1).all().item<bool>());
+    }
+  }
+}
+
 TEST_F(Cuda, FusedBlocksInHalfPrecisionAreAsExactAsPlainOperations) {
   ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 5, 2});
   spec.width = 32;

@@ -124,7 +124,7 @@ TEST(HaltingTorch, TheSlopeFloorIsTheRulesAndLeavesScoresAsTheyAre) {
   }
   for (double floor : {0.0, 1e-3, 0.05, 0.25}) {
     argument = argument.detach().requires_grad_();
-    const torch::Tensor h = halting_sigmoid(argument, floor);
+    const torch::Tensor h = halting_score(argument, 0, floor);
     EXPECT_TRUE(torch::equal(h, torch::sigmoid(argument)));
     h.backward(gradient);
     int floored = 0;
@@ -150,11 +150,32 @@ TEST(HaltingTorch, OnlyGradientsThatPullAScoreBackAreKeptUp) {
 TEST(HaltingTorch, SigmoidGradientsEqualFiniteDifferencesWithoutAFloor) {
   const torch::Tensor base = torch::tensor({-4.0, -1.0, 0.0, 0.5, 3.0}, torch::kFloat64);
   const torch::Tensor argument = base.clone().requires_grad_();
-  halting_sigmoid(argument, 0).sum().backward();
+  halting_score(argument, 0, 0).sum().backward();
   constexpr double kStep = 1e-5;
   const torch::Tensor numeric =
-      (halting_sigmoid(base + kStep, 0) - halting_sigmoid(base - kStep, 0)) / (2 * kStep);
+      (halting_score(base + kStep, 0, 0) - halting_score(base - kStep, 0, 0)) / (2 * kStep);
   EXPECT_TRUE(torch::allclose(argument.grad(), numeric, 1e-6, 1e-8));
+}
+
+TEST(HaltingTorch, TheScoreFloorIsTheRulesAndGradientsPassThroughIt) {
+  const torch::Tensor base = torch::linspace(-8, 8, 65);
+  for (const float floor : {0.05f, 0.5f}) {
+    for (const float slope_floor : {0.0f, 0.02f}) {
+      const torch::Tensor argument = base.clone().requires_grad_();
+      const torch::Tensor h = halting_score(argument, floor, slope_floor);
+      (-h).sum().backward();
+      const torch::Tensor s = torch::sigmoid(base);
+      for (int64_t i = 0; i < base.numel(); ++i) {
+        const float sigmoid = s[i].item<float>();
+        const float score = sact::halting_score(sigmoid, floor);
+        EXPECT_NEAR(h[i].item<float>(), score, 1e-6);
+        EXPECT_EQ(h[i].item<float>() == 0, score == 0) << sigmoid;
+        EXPECT_NEAR(argument.grad()[i].item<float>(),
+                    -halting_slope(sigmoid, -1, slope_floor, floor), 1e-6);
+      }
+      EXPECT_EQ(h.min().item<float>(), 0);
+    }
+  }
 }
 
 TEST(HaltingTorch, TilesEqualThePlainVersion) {

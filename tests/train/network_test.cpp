@@ -108,6 +108,27 @@ TEST(Network, HaltingInvariantsHoldAtEveryPosition) {
   EXPECT_EQ(seen.size(), 4u) << "the random scores halt everywhere, so this test means something";
 }
 
+TEST(Network, WithAFloorUnderLowScoresItIsThePlainNetworkToTheBit) {
+  torch::NoGradGuard no_grad;
+  for (Halting halting : {Halting::kAct, Halting::kSact}) {
+    for (UnitKind unit : kUnitKinds) {
+      ModelSpec spec = tiny_spec(halting, {3, 4, 1});
+      spec.unit = unit;
+      spec.score_floor = 0.05;
+      ModelSpec plain_spec = spec;
+      plain_spec.halting = Halting::kNone;
+      Network network = random_network(spec, 5);
+      const double h = 1 / (1 + std::exp(3.0));
+      set_scores(network, {{h, h}, {h, h, h}});
+      Network plain(plain_spec);
+      plain->eval();
+      copy_weights(network, plain);
+      const torch::Tensor images = random_images(3, 64, 48, 6);
+      EXPECT_TRUE(torch::equal(network->forward(images).logits, plain->forward(images).logits));
+    }
+  }
+}
+
 TEST(Network, ZeroLocalWeightsGiveAct) {
   torch::NoGradGuard no_grad;
   for (bool norm : {true, false}) {

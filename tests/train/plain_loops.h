@@ -190,12 +190,16 @@ class PlainLoops {
     }
     const double global =
         dot(prefix + "global.weight", 0, pooled) + value(prefix + "global.bias", 0);
-    Map map(x.size.height, x.size.width, float(1 / (1 + std::exp(-global))));
+    const auto score_of = [this](double argument) {
+      const double above = 1 / (1 + std::exp(-argument)) - spec_.score_floor;
+      return float(std::max(above / (1 - spec_.score_floor), 0.0));
+    };
+    Map map(x.size.height, x.size.width, score_of(global));
     if (spec_.halting == Halting::kAct) return map;
     const Features local = convolution(
         prefix + "local.weight", spec_.halting_norm ? norm(prefix + "local_norm", x, false) : x, 1);
     for (size_t i = 0; i < map.values.size(); ++i) {
-      map.values[i] = float(1 / (1 + std::exp(-global - local.values[i])));
+      map.values[i] = score_of(global + local.values[i]);
     }
     average_tiles(map, spec_.tile);
     return map;

@@ -37,6 +37,7 @@ class StartWeights : public ::testing::Test {
 TEST_F(StartWeights, HaltingStaysAsTheFileHasItUnlessToldOtherwise) {
   ModelSpec stored = named_spec(Halting::kSact, {"a", "b"});
   stored.epsilon = 0.125;
+  stored.score_floor = 0.25;
   stored.tile = 3;
   stored.halting_norm = false;
   TrainSettings settings;
@@ -44,14 +45,17 @@ TEST_F(StartWeights, HaltingStaysAsTheFileHasItUnlessToldOtherwise) {
   const ModelSpec kept = spec_of_run(settings, {"a", "b"});
   EXPECT_EQ(kept.halting, Halting::kSact);
   EXPECT_EQ(kept.epsilon, 0.125);
+  EXPECT_EQ(kept.score_floor, 0.25);
   EXPECT_EQ(kept.tile, 3);
   EXPECT_FALSE(kept.halting_norm);
-  for (const char* assignment : {"halting=act", "epsilon=0.5", "tile=1", "halting_norm=true"}) {
+  for (const char* assignment :
+       {"halting=act", "epsilon=0.5", "score_floor=0.05", "tile=1", "halting_norm=true"}) {
     set_from_text(settings, assignment);
   }
   const ModelSpec told = spec_of_run(settings, {"a", "b"});
   EXPECT_EQ(told.halting, Halting::kAct);
   EXPECT_EQ(told.epsilon, 0.5);
+  EXPECT_EQ(told.score_floor, 0.05);
   EXPECT_EQ(told.tile, 1);
   EXPECT_TRUE(told.halting_norm);
 }

@@ -97,7 +97,8 @@ class CpuSession : public NetworkSession, private LayerTeam {
   void finish_scores(int thread, int block, const PackedScore& score);
   void average_scores(int block);
   void halt(int thread, int block, int number, Results results);
-  void finish_position(int block, int32_t row, Results results);
+  void start_mean(int block, int32_t row);
+  void finish_position(int block, int number, int32_t row, Results results);
   /// Calls work(image, rows, count) for parts of a list, each of one image and a few hundred rows.
   template <typename Work>
   void for_each_image_part(const Grid& grid, int channels, const int32_t* rows, int count,

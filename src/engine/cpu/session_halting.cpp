@@ -88,6 +88,7 @@ void CpuSession::finish_scores(int thread, int block, const PackedScore& score) 
   team_->barrier();
   const Timer timer(*this, thread, score.index);
   const Share share = share_of(int(rows_.active().size()), thread);
+  const float floor = float(plan_->spec.score_floor);
   int32_t image_end = 0;  // of the image that `global` is of
   float global = 0;
   for (int i = share.first; i < share.last; ++i) {
@@ -106,7 +107,7 @@ void CpuSession::finish_scores(int thread, int block, const PackedScore& score) 
         total += tap_values_[int64_t(neighbours[tap]) * kernels::kScoreStride + tap];
       }
     }
-    scores_[row] = 1.0f / (1.0f + std::exp(-total));
+    scores_[row] = halting_score(1.0f / (1.0f + std::exp(-total)), floor);
   }
 }
 
@@ -122,16 +123,21 @@ void CpuSession::average_scores(int block) {
   }
 }
 
-/// A position halts: its state stays, in the output and in the result.
-void CpuSession::finish_position(int block, int32_t row, Results results) {
-  const Grid& grid = geometry_->blocks[size_t(block)].grid;
+/// Up to now the mean of a position was its state, and nobody kept it.
+void CpuSession::start_mean(int block, int32_t row) {
   const int channels = plan_->spec.block_channels(block);
+  const int64_t place = row * row_stride(channels, 4);
+  std::memcpy(mean_ + place, stream_ + place, size_t(channels) * sizeof(float));
+}
+
+/// A position halts after unit `number`: its state stays, in the output and in the result.
+void CpuSession::finish_position(int block, int number, int32_t row, Results results) {
+  const Grid& grid = geometry_->blocks[size_t(block)].grid;
   const HaltingState& state = states_[row];
   const int image = grid.image_of(row);
-  if (state.units == 1) {  // no residual was ever added to its mean
-    const int64_t place = row * row_stride(channels, 4);
-    std::memcpy(mean_ + place, stream_ + place, size_t(channels) * sizeof(float));
-  }
+  // The residual of the last unit went into the mean.
+  const bool last_residual = number > 0 && number + 1 == plan_->spec.units[size_t(block)];
+  if (state.remainder == 1 && !last_residual) start_mean(block, row);
   BlockResult& result = results[size_t(image)].blocks[size_t(block)];
   const size_t position = size_t(row - image * grid.positions());
   result.ponder_cost.values[position] = state.ponder_cost;
@@ -159,10 +165,15 @@ void CpuSession::halt(int thread, int block, int number, Results results) {
     float score = unit.score ? scores_[row] : 1.0f;
     if (!prescribed_.empty()) {
       const int64_t in_batch = row + int64_t(first_image_) * grid.positions();
-      score = number + 1 >= prescribed_[size_t(block)][size_t(in_batch)] ? 1.0f : 0.0f;
+      // The least that leaves a remainder below 1: means are kept as with scores of the network.
+      constexpr float kLeast = 0x1p-24f;
+      score = number + 1 >= prescribed_[size_t(block)][size_t(in_batch)] ? 1.0f : kLeast;
     }
     HaltingState& state = states_[row];
+    const bool no_mean = state.remainder == 1;
     halting_step(state, score, threshold);
+    // After the first unit the next residual starts it.
+    if (no_mean && state.remainder != 1 && number > 0) start_mean(block, row);
     remainders_[row] = state.remainder;
     rows_.keep(row, state.active);
     if (!state.active) scratch.halting[halting++] = row;
@@ -171,7 +182,7 @@ void CpuSession::halt(int thread, int block, int number, Results results) {
   const int channels = plan_->spec.block_channels(block);
   for_each_image_part(
       grid, channels, scratch.halting, halting, [&](int image, const int32_t* rows, int count) {
-        for (int i = 0; i < count; ++i) finish_position(block, rows[i], results);
+        for (int i = 0; i < count; ++i) finish_position(block, number, rows[i], results);
         if (!unit.score) return;
         std::fill_n(scratch.sums, channels, 0.0f);
         plan_->table.sum({count, stream_, row_stride(channels, 4), rows, channels, scratch.sums});

@@ -16,7 +16,8 @@ struct Epilogue {
   /// position before the unit, adding R times each change to the first state gives that mean:
   ///   mean[row] (+)= remainders[row] * (new - old)
   /// beginning, where `first_residual` is set, with what the output holds. Without relu the change
-  /// is the sum itself.
+  /// is the sum itself. While the remainder is 1 the mean is the state: it is not touched before
+  /// the last unit, and is then the new state to the bit.
   float* mean = nullptr;  // null: none, as without `add`; rows and stride are the output's
   const float* remainders = nullptr;
   bool first_residual = false;

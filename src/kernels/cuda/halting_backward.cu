@@ -34,7 +34,7 @@ __device__ float sigmoid(float value) {
 template <typename T>
 __global__ void weighted_sum_backward_kernel(
     BlockShape shape, int units, Pointers pointers, const float* __restrict__ weights,
-    const float* __restrict__ unit_counts, bool per_image, float slope_floor,
+    const float* __restrict__ unit_counts, bool per_image, float slope_floor, float score_floor,
     const T* __restrict__ output_gradient, const float* __restrict__ cost_gradient,
     T* __restrict__ last_gradient, float* __restrict__ score_gradients) {
   __shared__ float weight_gradient[kSumWarps][kMaxUnits];
@@ -83,7 +83,8 @@ __global__ void weighted_sum_backward_kernel(
     if (unit < count - 1) {
       gradient = weight_gradient[warp][unit] - at_halt;
       if (!per_image) {
-        gradient *= halting_slope(sigmoid(pointers.score[unit][row]), gradient, slope_floor);
+        gradient *=
+            halting_slope(sigmoid(pointers.score[unit][row]), gradient, slope_floor, score_floor);
       }
     }
     score_gradients[int64_t(unit) * rows + row] = gradient;
@@ -93,7 +94,8 @@ __global__ void weighted_sum_backward_kernel(
 /// Sums of the scores' gradients over an image; where it has one score, its gradient. One block of
 /// threads: one unit of one image.
 __global__ void image_gradients_kernel(BlockShape shape, Pointers pointers, bool per_image,
-                                       float slope_floor, const float* __restrict__ score_gradients,
+                                       float slope_floor, float score_floor,
+                                       const float* __restrict__ score_gradients,
                                        float* __restrict__ image_gradients) {
   __shared__ float partial[kImageThreads / kLanes];
   const int image = blockIdx.x, unit = blockIdx.y;
@@ -110,7 +112,7 @@ __global__ void image_gradients_kernel(BlockShape shape, Pointers pointers, bool
   float total = 0;
   for (float part : partial) total += part;
   if (per_image) {
-    total *= halting_slope(sigmoid(pointers.score[unit][first]), total, slope_floor);
+    total *= halting_slope(sigmoid(pointers.score[unit][first]), total, slope_floor, score_floor);
   }
   image_gradients[int64_t(unit) * shape.images + image] = total;
 }
@@ -419,8 +421,9 @@ int stream_rows(const BlockShape& shape) {
 void weighted_sum_backward(Type type, const BlockShape& shape, int units, const void* const* x,
                            const float* weights, const float* unit_counts,
                            const float* const* scores, bool per_image, float slope_floor,
-                           const void* output_gradient, const float* cost_gradient,
-                           const SumGradients& gradients, cudaStream_t stream) {
+                           float score_floor, const void* output_gradient,
+                           const float* cost_gradient, const SumGradients& gradients,
+                           cudaStream_t stream) {
   Pointers pointers = {};
   for (int unit = 0; unit < units; ++unit) {
     pointers.x[unit] = x[unit];
@@ -429,13 +432,13 @@ void weighted_sum_backward(Type type, const BlockShape& shape, int units, const 
   const int blocks = divide_up(shape.rows(), kSumWarps);
   with_type(type, [&]<typename T>(const T*) {
     weighted_sum_backward_kernel<<<blocks, dim3(kLanes, kSumWarps), 0, stream>>>(
-        shape, units, pointers, weights, unit_counts, per_image, slope_floor,
+        shape, units, pointers, weights, unit_counts, per_image, slope_floor, score_floor,
         static_cast<const T*>(output_gradient), cost_gradient,
         static_cast<T*>(gradients.last_gradient), gradients.score_gradients);
   });
   if (units < 2) return;
   image_gradients_kernel<<<dim3(shape.images, units - 1), kImageThreads, 0, stream>>>(
-      shape, pointers, per_image, slope_floor, gradients.score_gradients,
+      shape, pointers, per_image, slope_floor, score_floor, gradients.score_gradients,
       gradients.image_gradients);
 }
 

@@ -292,7 +292,7 @@ __global__ void halt_kernel(BlockShape shape, ScoreWorkspace workspace, int chan
       }
     }
     score[first + position] = total;
-    halt_row(first + position, 1.0f / (1.0f + expf(-total)), rule);
+    halt_row(first + position, halting_score(1.0f / (1.0f + expf(-total)), rule.score_floor), rule);
   }
 }
 

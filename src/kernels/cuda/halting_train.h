@@ -51,7 +51,7 @@ struct NormParameters {
   float epsilon = 0, momentum = 0;
 };
 
-/// H(x) = sigmoid(local * n'(x) + global n(pool(x)) + bias).
+/// H(x) = halting_score(sigmoid(local * n'(x) + global n(pool(x)) + bias)).
 struct ScoreParameters {
   const float* local = nullptr;  // [C, 9] in the strides given; null for ACT
   int64_t channel_stride = 0, tap_stride = 0;
@@ -81,7 +81,7 @@ struct StateArrays {
 /// unit's output, `ponder_cost` is written with the last unit.
 struct HaltingRule {
   int unit = 0, units = 0;
-  float threshold = 1;
+  float threshold = 1, score_floor = 0;
   const uint8_t* active = nullptr;
   StateArrays state;
   float* weight = nullptr;
@@ -118,7 +118,7 @@ void weighted_sum(Type type, const BlockShape& shape, int units, const void* con
 /// scores before the sigmoid into score_gradients [units - 1, rows], and their sums over every
 /// image into image_gradients [units - 1, B]. Those of the other x are left to score_backward().
 /// With `per_image` an image has one score (ACT), and only image_gradients are those of the
-/// scores. `cost_gradient` may be null. `slope_floor`: see halting_slope().
+/// scores. `cost_gradient` may be null. `slope_floor`, `score_floor`: see halting_slope().
 struct SumGradients {
   void* last_gradient = nullptr;
   float *score_gradients = nullptr, *image_gradients = nullptr;
@@ -126,8 +126,9 @@ struct SumGradients {
 void weighted_sum_backward(Type type, const BlockShape& shape, int units, const void* const* x,
                            const float* weights, const float* unit_counts,
                            const float* const* scores, bool per_image, float slope_floor,
-                           const void* output_gradient, const float* cost_gradient,
-                           const SumGradients& gradients, cudaStream_t stream);
+                           float score_floor, const void* output_gradient,
+                           const float* cost_gradient, const SumGradients& gradients,
+                           cudaStream_t stream);
 
 /// Floats of scratch that score_backward needs.
 int64_t score_backward_floats(const BlockShape& shape);

@@ -24,6 +24,8 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("unit", s.unit, defines, unit_kinds_help());
   visit("width", s.width, defines, "width of block 1");
   visit("epsilon", s.epsilon, defines, "positions halt at 1 - epsilon; 0: as init, else 0.01");
+  visit("score_floor", s.score_floor, defines,
+        "floor under halting scores, which makes low ones 0; 0: as init, else none");
   visit("tile", s.tile, defines, "side of tiles that halt together; 0: as init, else 1");
   visit("halting_norm", s.halting_norm, defines,
         "batch norm before halting scores: true, false, or auto: as init, else true");
@@ -103,6 +105,7 @@ void validate(const TrainSettings& s) {
   check_setting_range("tau", s.tau, 0.0, 1000.0);
   check_setting_range("tau_warmup_epochs", s.tau_warmup_epochs, 0.0, double(s.epochs));
   check_setting_range("halting_rate", s.halting_rate, 0.0, 1000.0);
+  check_setting_range("score_floor", s.score_floor, 0.0, 0.99);
   check_setting_range("halting_bias", s.halting_bias, -100.0, 100.0);
   if (s.halting_reach != 0) check_setting_range("halting_reach", s.halting_reach, 0.6, 100.0);
   check_setting_range("halting_gradient_floor", s.halting_gradient_floor, 0.0, 0.25);

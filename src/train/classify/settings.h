@@ -24,6 +24,7 @@ struct TrainSettings {
   std::string unit = "bottleneck";
   int width = 64;
   double epsilon = 0;
+  double score_floor = 0;
   int tile = 0;
   std::string halting_norm = "auto";
   double residual_scale = 1;

@@ -214,6 +214,7 @@ ModelSpec spec_of_run(const TrainSettings& settings, const std::vector<std::stri
     spec.halting = halting_from_name(settings.halting, "setting 'halting'");
   }
   if (settings.epsilon != 0) spec.epsilon = settings.epsilon;
+  if (settings.score_floor != 0) spec.score_floor = settings.score_floor;
   if (settings.tile != 0) spec.tile = settings.tile;
   if (settings.halting_norm != "auto") spec.halting_norm = settings.halting_norm == "true";
   spec.classes = int(class_names.size());

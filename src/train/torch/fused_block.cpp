@@ -209,7 +209,8 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
   static variable_list forward(AutogradContext* context, at::TensorList last_and_scores,
                                const Streams& streams, const torch::Tensor& weights,
                                const torch::Tensor& unit_counts, const torch::Tensor& ponder_cost,
-                               bool per_image, double slope_floor, const Gradients& block) {
+                               bool per_image, double slope_floor, double score_floor,
+                               const Gradients& block) {
     std::vector<const void*> pointers;
     for (const torch::Tensor& stream : streams.of) pointers.push_back(stream.data_ptr());
     const torch::Tensor& first = streams.of.front();
@@ -224,6 +225,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
     context->save_for_backward(saved);
     context->saved_data["per_image"] = per_image;
     context->saved_data["slope_floor"] = slope_floor;
+    context->saved_data["score_floor"] = score_floor;
     keep(context, block);
     return {output, ponder_cost.clone()};
   }
@@ -252,7 +254,8 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
     cuda::weighted_sum_backward(
         type_of(saved[0]), shape, int(units), streams.data(), weights.data_ptr<float>(),
         unit_counts.data_ptr<float>(), scores.data(), context->saved_data["per_image"].toBool(),
-        float(context->saved_data["slope_floor"].toDouble()), output_gradient.data_ptr(),
+        float(context->saved_data["slope_floor"].toDouble()),
+        float(context->saved_data["score_floor"].toDouble()), output_gradient.data_ptr(),
         cost_gradient.defined() ? cost_gradient.data_ptr<float>() : nullptr,
         {last_gradient.data_ptr(), score_gradients.data_ptr<float>(),
          image_gradients.data_ptr<float>()},
@@ -261,7 +264,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
     BlockGradients& block = kept(context);
     block.output = output_gradient;
     block.images = image_gradients;
-    result.resize(units + 7);
+    result.resize(units + 8);
     return result;
   }
 };
@@ -274,11 +277,8 @@ bool FusedBlock::supports(const torch::Tensor& x, int units) {
          (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16);
 }
 
-FusedBlock::FusedBlock(const torch::Tensor& like, int units, double epsilon, double slope_floor)
-    : units_(units),
-      threshold_(halting_threshold(epsilon)),
-      slope_floor_(float(slope_floor)),
-      gradients_(c10::make_intrusive<BlockGradients>()) {
+FusedBlock::FusedBlock(const torch::Tensor& like, int units, const Rule& rule)
+    : units_(units), rule_(rule), gradients_(c10::make_intrusive<BlockGradients>()) {
   const int64_t rows = shape_of(like).rows();
   const auto real = like.options().dtype(torch::kFloat32).requires_grad(false);
   state_ = torch::empty({3, rows}, real);
@@ -292,7 +292,8 @@ cuda::HaltingRule FusedBlock::rule(const torch::Tensor& next_active) {
   float* state = state_.data_ptr<float>();
   return {unit_,
           units_,
-          threshold_,
+          halting_threshold(rule_.epsilon),
+          float(rule_.score_floor),
           mask(active_),
           {state, state + rows, state + 2 * rows},
           weights_.data_ptr<float>() + unit_ * rows,
@@ -340,7 +341,7 @@ FusedBlock::Result FusedBlock::result() {
   const torch::Tensor unit_counts = state_[2];
   const variable_list results =
       HaltedSum::apply(at::TensorList(last_and_scores), Streams{streams_}, weights_, unit_counts,
-                       ponder_cost_, per_image_, double(slope_floor_), gradients_);
+                       ponder_cost_, per_image_, rule_.slope_floor, rule_.score_floor, gradients_);
   const torch::Tensor& x = streams_.front();
   const std::vector<int64_t> maps = {x.size(0), x.size(2), x.size(3)};
   return {results[0], results[1].view(maps), unit_counts.view(maps)};
@@ -356,8 +357,7 @@ bool FusedBlock::supports(const torch::Tensor&, int) {
   return false;
 }
 
-FusedBlock::FusedBlock(const torch::Tensor&, int units, double, double)
-    : units_(units), threshold_(0), slope_floor_(0) {
+FusedBlock::FusedBlock(const torch::Tensor&, int units, const Rule&) : units_(units) {
   SACT_ASSERT(false && "built without CUDA");
 }
 

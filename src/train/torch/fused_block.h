@@ -39,8 +39,12 @@ class FusedBlock {
   /// Whether the kernels can be used for a stream like `x` through a block of `units` units.
   static bool supports(const torch::Tensor& x, int units);
 
-  /// `like` gives shape, device and type of the stream. `slope_floor`: see halting_slope().
-  FusedBlock(const torch::Tensor& like, int units, double epsilon, double slope_floor = 0);
+  /// The halting rule's: see halting_threshold(), halting_score() and halting_slope().
+  struct Rule {
+    double epsilon = 0, score_floor = 0, slope_floor = 0;
+  };
+  /// `like` gives shape, device and type of the stream.
+  FusedBlock(const torch::Tensor& like, int units, const Rule& rule);
 
   /// The first unit's output, evaluated everywhere.
   torch::Tensor first(const torch::Tensor& x, const ScoreTensors& score);
@@ -62,7 +66,7 @@ class FusedBlock {
   cuda::HaltingRule rule(const torch::Tensor& next_active);
 
   int units_, unit_ = 0;
-  float threshold_, slope_floor_;
+  Rule rule_;
   bool per_image_ = false;
   c10::intrusive_ptr<BlockGradients> gradients_;
   torch::Tensor active_;   // of the unit that comes next; undefined: everywhere

@@ -5,23 +5,26 @@
 namespace sact::train {
 namespace {
 
-struct FlooredSigmoid : torch::autograd::Function<FlooredSigmoid> {
+struct FlooredScore : torch::autograd::Function<FlooredScore> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
-                               const torch::Tensor& argument, double slope_floor) {
-    const torch::Tensor h = torch::sigmoid(argument);
-    context->save_for_backward({h});
+                               const torch::Tensor& argument, double score_floor,
+                               double slope_floor) {
+    const torch::Tensor s = torch::sigmoid(argument);
+    context->save_for_backward({s});
+    context->saved_data["score_floor"] = score_floor;
     context->saved_data["slope_floor"] = slope_floor;
-    return h;
+    return score_floor > 0 ? ((s - score_floor) / (1 - score_floor)).clamp_min(0) : s;
   }
 
   /// halting_slope() for tensors.
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const torch::Tensor h = context->get_saved_variables()[0], &gradient = gradients[0];
-    const torch::Tensor slope = h * (1 - h);
-    const torch::Tensor pulls_back = torch::where(h < 0.5, gradient<0, gradient> 0);
+    const torch::Tensor s = context->get_saved_variables()[0], &gradient = gradients[0];
+    const torch::Tensor slope = s * (1 - s);
+    const torch::Tensor pulls_back = torch::where(s < 0.5, gradient<0, gradient> 0);
     const torch::Tensor floored = slope.clamp_min(context->saved_data["slope_floor"].toDouble());
-    return {gradient * torch::where(pulls_back, floored, slope), {}};
+    const double range = 1 - context->saved_data["score_floor"].toDouble();
+    return {gradient * torch::where(pulls_back, floored, slope) / range, {}, {}};
   }
 };
 
@@ -65,8 +68,10 @@ torch::Tensor at_least_float32(const torch::Tensor& tensor) {
   return tensor.to(c10::promoteTypes(tensor.scalar_type(), torch::kFloat32));
 }
 
-torch::Tensor halting_sigmoid(const torch::Tensor& argument, double slope_floor) {
-  return slope_floor > 0 ? FlooredSigmoid::apply(argument, slope_floor) : torch::sigmoid(argument);
+torch::Tensor halting_score(const torch::Tensor& argument, double score_floor, double slope_floor) {
+  return score_floor > 0 || slope_floor > 0
+             ? FlooredScore::apply(argument, score_floor, slope_floor)
+             : torch::sigmoid(argument);
 }
 
 torch::Tensor average_tiles(const torch::Tensor& scores, int tile) {

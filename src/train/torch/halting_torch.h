@@ -36,9 +36,8 @@ class HaltingTracker {
 /// The tensor in 32 bits where it had fewer: sums of scores must not be rounded to 8 bits.
 torch::Tensor at_least_float32(const torch::Tensor& tensor);
 
-/// The sigmoid whose gradient sees slopes that are `slope_floor` at least where it pulls a score
-/// back to the middle; see halting_slope().
-torch::Tensor halting_sigmoid(const torch::Tensor& argument, double slope_floor);
+/// halting_score() of the sigmoid of `argument`, with the gradient of halting_slope().
+torch::Tensor halting_score(const torch::Tensor& argument, double score_floor, double slope_floor);
 
 /// Averages scores [B, 1, H, W] over tiles of `tile` x `tile` positions; see average_tiles().
 torch::Tensor average_tiles(const torch::Tensor& scores, int tile);

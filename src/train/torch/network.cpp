@@ -80,7 +80,7 @@ torch::Tensor max_pool(const torch::Tensor& x, const PoolStep& pool) {
 }  // namespace
 
 HaltingScoreImpl::HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec)
-    : tile_(spec.tile) {
+    : tile_(spec.tile), score_floor_(spec.score_floor) {
   const auto add = [&](const std::string& name, auto module) {
     return register_at(*this, below(name, step.name), module);
   };
@@ -97,7 +97,7 @@ torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x) {
   if (global_norm_) pooled = global_norm_(pooled);
   torch::Tensor score = global_(pooled).view({-1, 1, 1, 1});
   if (local_) score = score + local_(local_norm_ ? local_norm_(x) : x);
-  score = halting_sigmoid(at_least_float32(score), slope_floor);
+  score = sact::train::halting_score(at_least_float32(score), score_floor_, slope_floor);
   return local_ ? average_tiles(score, tile_) : score;
 }
 
@@ -273,7 +273,8 @@ bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions&
 
 torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
-  FusedBlock fused(x, int(units.size()), spec_.epsilon, units[0]->halting().slope_floor);
+  FusedBlock fused(x, int(units.size()),
+                   {spec_.epsilon, spec_.score_floor, units[0]->halting().slope_floor});
   x = fused.first(x, units[0]->halting().tensors());
   for (size_t l = 1; l + 1 < units.size(); ++l) {
     const ScoreTensors score = units[l]->halting().tensors();

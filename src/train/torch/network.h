@@ -12,8 +12,8 @@
 
 namespace sact::train {
 
-/// H(x): the halting score of a unit, sigmoid(W~ * n'(x) + W n(pool(x)) + b), without the first
-/// term for ACT.
+/// H(x): the halting score of a unit, of the sigmoid of W~ * n'(x) + W n(pool(x)) + b, without the
+/// first term for ACT.
 class HaltingScoreImpl : public torch::nn::Module {
  public:
   HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec);
@@ -27,6 +27,7 @@ class HaltingScoreImpl : public torch::nn::Module {
 
  private:
   int tile_;
+  double score_floor_;  // see halting_score()
   torch::nn::Conv2d local_{nullptr};
   torch::nn::Linear global_{nullptr};
   Norm local_norm_{nullptr}, global_norm_{nullptr};

@@ -52,7 +52,11 @@ void product(const RowProduct& p) {
       if (e.mean) {
         float& mean = e.mean[row * p.output_stride + column];
         const float change = e.relu ? after - before : sum;
-        mean = (e.first_residual ? before : mean) + e.remainders[row] * change;
+        if (e.remainders[row] != 1) {
+          mean = (e.first_residual ? before : mean) + e.remainders[row] * change;
+        } else if (e.mean_only) {
+          mean = after;
+        }
       }
       if (!e.mean_only) output[column] = Out::element(after);
     }

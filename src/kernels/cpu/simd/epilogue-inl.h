@@ -7,7 +7,13 @@ struct EpilogueKind {
   bool mean = false;   // besides, to the mean of a block's states
   bool first = false;  // the mean begins with the state before
   bool store = true;   // false: only the mean is wanted
+  bool whole = false;  // which is the state after
 };
+
+/// That of a row whose remainder is 1: the mean is the state.
+constexpr EpilogueKind unscored(EpilogueKind kind) {
+  return {kind.relu, true, !kind.store, true, kind.store, true};
+}
 
 template <EpilogueKind kKind>
 inline constexpr std::integral_constant<EpilogueKind, kKind> kConstant;
@@ -63,9 +69,13 @@ HWY_INLINE void finish_vector(Vector sum, Vector remainder, typename Out::Elemen
     const Vector after = kKind.relu ? at_least(zero, hn::Add(before, sum)) : hn::Add(before, sum);
     if constexpr (kKind.mean) {
       mean += column;  // null for other kinds
-      const Vector change = kKind.relu ? hn::Sub(after, before) : sum;
-      const Vector start = kKind.first ? before : hn::LoadU(d, mean);
-      hn::StoreU(hn::MulAdd(remainder, change, start), d, mean);
+      if constexpr (kKind.whole) {
+        hn::StoreU(after, d, mean);
+      } else {
+        const Vector change = kKind.relu ? hn::Sub(after, before) : sum;
+        const Vector start = kKind.first ? before : hn::LoadU(d, mean);
+        hn::StoreU(hn::MulAdd(remainder, change, start), d, mean);
+      }
     }
     if constexpr (kKind.store) hn::StoreU(after, d, output);
   }
@@ -76,6 +86,11 @@ template <EpilogueKind kKind, typename Out>
 HWY_INLINE void finish_whole(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
   const Place<typename Out::Element> place(p, i, panel);
   const Vector remainder = hn::Set(Floats(), place.remainder);
+  if constexpr (kKind.mean && !kKind.whole) {
+    if (place.remainder == 1) {
+      return finish_whole<unscored(kKind), Out>(p, i, panel, sum0, sum1);
+    }
+  }
   finish_vector<kKind, Out>(sum0, remainder, place.output, place.mean, 0);
   finish_vector<kKind, Out>(sum1, remainder, place.output, place.mean, kLanes);
 }
@@ -93,8 +108,16 @@ HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int pane
     float mean[kPanel] = {};
     std::memcpy(output, place.output, columns * sizeof output[0]);
     if (place.mean) std::memcpy(mean, place.mean, columns * sizeof(float));
-    finish_vector<kKind, Out>(hn::LoadU(d, sums), remainder, output, mean, 0);
-    finish_vector<kKind, Out>(hn::LoadU(d, sums + kLanes), remainder, output, mean, kLanes);
+    const auto finish = [&](auto kind) {
+      finish_vector<decltype(kind)::value, Out>(hn::LoadU(d, sums), remainder, output, mean, 0);
+      finish_vector<decltype(kind)::value, Out>(hn::LoadU(d, sums + kLanes), remainder, output,
+                                                mean, kLanes);
+    };
+    if constexpr (kKind.mean) {
+      place.remainder == 1 ? finish(kConstant<unscored(kKind)>) : finish(kConstant<kKind>);
+    } else {
+      finish(kConstant<kKind>);
+    }
     std::memcpy(place.output, output, columns * sizeof output[0]);
     if (place.mean) std::memcpy(place.mean, mean, columns * sizeof(float));
   }

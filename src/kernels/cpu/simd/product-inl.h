@@ -47,7 +47,7 @@ HWY_INLINE void ask_for_outputs(const RowProduct& p, int first, int panel) {
     const Place<float> place(p, first + r, panel);
     for (int c = 0; c < kPanel; c += kCacheLine / int(sizeof(float))) {
       __builtin_prefetch(place.output + c, /*write=*/1);
-      if (place.mean) __builtin_prefetch(place.mean + c, /*write=*/1);
+      if (place.mean && place.remainder != 1) __builtin_prefetch(place.mean + c, /*write=*/1);
     }
   }
 }
