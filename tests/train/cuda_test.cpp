@@ -252,17 +252,26 @@ TEST_F(Cuda, FusedBlocksHaveTheFloorUnderScoresThatPlainOperationsHave) {
   }
 }
 
-TEST_F(Cuda, FusedBlocksWithScoresOfZeroGiveTheirLastState) {
+TEST_F(Cuda, FusedBlocksKeepScoresBelowTheFloorAtZero) {
   ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 4});
   spec.width = 24;
-  spec.score_floor = 0.9999;  // above all scores
+  spec.score_floor = 0.9999;  // most scores of such a network are below it, some above
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
     const auto fused = training_results(spec, 141, true, type);
     const auto plain = training_results(spec, 141, false, type);
-    EXPECT_LT(relative_difference(fused.at("logits"), plain.at("logits")), 1e-5);
+    const bool whole = type == torch::kFloat32;
+    EXPECT_LT(relative_difference(fused.at("logits"), plain.at("logits")), whole ? 1e-5 : 0.02);
     for (size_t block = 0; block < 2; ++block) {
-      const auto& cost = fused.at("cost " + std::to_string(block));
-      EXPECT_TRUE((cost == spec.units[block] + 1).all().item<bool>());
+      const std::string of_block = std::to_string(block);
+      const auto& cost = fused.at("cost " + of_block);
+      EXPECT_LT(relative_difference(cost, plain.at("cost " + of_block)), whole ? 1e-3 : 0.05);
+      if (whole)
+        EXPECT_TRUE(torch::equal(fused.at("units " + of_block), plain.at("units " + of_block)));
+      // All of its units and a remainder of 1: no score has reached the floor.
+      const auto through =
+          (cost == spec.units[block] + 1).to(torch::kFloat32).mean().item<double>();
+      EXPECT_GT(through, 0.2);
+      EXPECT_LT(through, 1.0);
     }
   }
 }
