@@ -1,5 +1,6 @@
 // The same network on CUDA and on the CPU. Skipped where there is no CUDA device.
 #include <ATen/Context.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -158,39 +159,50 @@ struct Errors {
 };
 
 TEST_F(Cuda, FusedBlocksAreAsExactAsPlainOperations) {
-  for (Halting halting : {Halting::kAct, Halting::kSact}) {
-    for (int width : {4, 24, 72}) {  // also more channels than one block of threads takes
-      SCOPED_TRACE(std::string(halting == Halting::kAct ? "act " : "sact ") +
-                   std::to_string(width));
-      ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
-      spec.width = width;
-      std::map<std::string, Errors> errors;
-      double variety = 0;
-      for (uint64_t seed = 71; seed < 76; ++seed) {
-        const auto exact = training_results(spec, seed, false, torch::kFloat64);
-        const auto plain = training_results(spec, seed, false, torch::kFloat32);
-        const auto fused = training_results(spec, seed, true, torch::kFloat32);
-        ASSERT_EQ(fused.size(), exact.size());
-        for (const auto& [name, value] : exact) {
-          ASSERT_TRUE(fused.count(name)) << name;
-          if (name.starts_with("units")) {
-            EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
-            variety += value.std().item<double>();
-            continue;
-          }
-          errors[name].plain.push_back(relative_difference(plain.at(name), value));
-          errors[name].fused.push_back(relative_difference(fused.at(name), value));
+  struct Case {
+    Halting halting;
+    UnitKind unit;
+    int width;  // also more channels than one block of threads takes
+  };
+  for (const auto& [halting, unit, width] : {Case{Halting::kAct, UnitKind::kBottleneck, 4},
+                                             Case{Halting::kAct, UnitKind::kBottleneck, 72},
+                                             Case{Halting::kSact, UnitKind::kBottleneck, 4},
+                                             Case{Halting::kSact, UnitKind::kBottleneck, 24},
+                                             Case{Halting::kSact, UnitKind::kBottleneck, 72},
+                                             Case{Halting::kAct, UnitKind::kBottleneckV1, 24},
+                                             Case{Halting::kSact, UnitKind::kBottleneckV1, 24},
+                                             Case{Halting::kSact, UnitKind::kBottleneckV1, 72},
+                                             Case{Halting::kSact, UnitKind::kBasicV1, 24}}) {
+    SCOPED_TRACE(fmt::format("{} {} {}", name_of(halting), name_of(unit), width));
+    ModelSpec spec = test::tiny_spec(halting, {3, 5, 2});
+    spec.unit = unit;
+    spec.width = width;
+    std::map<std::string, Errors> errors;
+    double variety = 0;
+    for (uint64_t seed = 71; seed < 76; ++seed) {
+      const auto exact = training_results(spec, seed, false, torch::kFloat64);
+      const auto plain = training_results(spec, seed, false, torch::kFloat32);
+      const auto fused = training_results(spec, seed, true, torch::kFloat32);
+      ASSERT_EQ(fused.size(), exact.size());
+      for (const auto& [name, value] : exact) {
+        ASSERT_TRUE(fused.count(name)) << name;
+        if (name.starts_with("units")) {
+          EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
+          variety += value.std().item<double>();
+          continue;
         }
+        errors[name].plain.push_back(relative_difference(plain.at(name), value));
+        errors[name].fused.push_back(relative_difference(fused.at(name), value));
       }
-      // The fused scores differ from the plain ones by some 1e-5, because norms are folded into
-      // weights; among a million rectifiers that moves a few over their kink, and each changes the
-      // gradients below it by some 1e-3. A wrong formula changes them by far more.
-      for (const auto& [name, of] : errors) {
-        const double tolerance = name.starts_with("gradient") ? 5e-3 : 1e-4;
-        EXPECT_LT(Errors::median(of.fused), 4 * Errors::median(of.plain) + tolerance) << name;
-      }
-      EXPECT_GT(variety, 0) << "all positions halt alike: a weak test";
     }
+    // The fused scores differ from the plain ones by some 1e-5, because norms are folded into
+    // weights; among a million rectifiers that moves a few over their kink, and each changes the
+    // gradients below it by some 1e-3. A wrong formula changes them by far more.
+    for (const auto& [name, of] : errors) {
+      const double tolerance = name.starts_with("gradient") ? 5e-3 : 1e-4;
+      EXPECT_LT(Errors::median(of.fused), 4 * Errors::median(of.plain) + tolerance) << name;
+    }
+    EXPECT_GT(variety, 0) << "all positions halt alike: a weak test";
   }
 }
 
@@ -240,17 +252,26 @@ TEST_F(Cuda, FusedBlocksHaveTheFloorUnderScoresThatPlainOperationsHave) {
   }
 }
 
-TEST_F(Cuda, FusedBlocksWithScoresOfZeroGiveTheirLastState) {
+TEST_F(Cuda, FusedBlocksKeepScoresBelowTheFloorAtZero) {
   ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 4});
   spec.width = 24;
-  spec.score_floor = 0.9999;  // above all scores
+  spec.score_floor = 0.9999;  // most scores of such a network are below it, some above
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
     const auto fused = training_results(spec, 141, true, type);
     const auto plain = training_results(spec, 141, false, type);
-    EXPECT_LT(relative_difference(fused.at("logits"), plain.at("logits")), 1e-5);
+    const bool whole = type == torch::kFloat32;
+    EXPECT_LT(relative_difference(fused.at("logits"), plain.at("logits")), whole ? 1e-5 : 0.02);
     for (size_t block = 0; block < 2; ++block) {
-      const auto& cost = fused.at("cost " + std::to_string(block));
-      EXPECT_TRUE((cost == spec.units[block] + 1).all().item<bool>());
+      const std::string of_block = std::to_string(block);
+      const auto& cost = fused.at("cost " + of_block);
+      EXPECT_LT(relative_difference(cost, plain.at("cost " + of_block)), whole ? 1e-3 : 0.05);
+      if (whole)
+        EXPECT_TRUE(torch::equal(fused.at("units " + of_block), plain.at("units " + of_block)));
+      // All of its units and a remainder of 1: no score has reached the floor.
+      const auto through =
+          (cost == spec.units[block] + 1).to(torch::kFloat32).mean().item<double>();
+      EXPECT_GT(through, 0.2);
+      EXPECT_LT(through, 1.0);
     }
   }
 }

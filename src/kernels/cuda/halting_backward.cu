@@ -34,7 +34,8 @@ __device__ float sigmoid(float value) {
 template <typename T>
 __global__ void weighted_sum_backward_kernel(
     BlockShape shape, int units, Pointers pointers, const float* __restrict__ weights,
-    const float* __restrict__ unit_counts, bool per_image, float slope_floor, float score_floor,
+    const float* __restrict__ unit_counts, bool per_image, bool relu, float slope_floor,
+    float score_floor,
     const T* __restrict__ output_gradient, const float* __restrict__ cost_gradient,
     T* __restrict__ last_gradient, float* __restrict__ score_gradients) {
   __shared__ float weight_gradient[kSumWarps][kMaxUnits];
@@ -69,10 +70,15 @@ __global__ void weighted_sum_backward_kernel(
   // Zero where the row halted before.
   const float last_weight = weights[int64_t(units - 1) * rows + row];
   for (int channel = lane * kVector; channel < shape.channels; channel += kSpan) {
-    float gradient[kVector] = {};
-    if (last_weight != 0) load(output_gradient + start + channel, gradient);
+    float gradient[kVector] = {}, value[kVector] = {};
+    if (last_weight != 0) {
+      load(output_gradient + start + channel, gradient);
+      if (relu) load(static_cast<const T*>(pointers.x[units - 1]) + start + channel, value);
+    }
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) gradient[i] *= last_weight;
+    for (int i = 0; i < kVector; ++i) {
+      gradient[i] = relu && value[i] <= 0 ? 0.0f : gradient[i] * last_weight;
+    }
     store(gradient, last_gradient + start + channel);
   }
   __syncwarp();
@@ -345,7 +351,7 @@ template <typename T>
 __global__ void __launch_bounds__(kLanes* kStreamWarps, 2)
     stream_gradients_kernel(BlockShape shape, const T* __restrict__ x,
                             const float* __restrict__ taps, StreamTerms terms,
-                            const uint8_t* __restrict__ active, StreamGradients from,
+                            const uint8_t* __restrict__ active, bool relu, StreamGradients from,
                             const float* __restrict__ score_gradient, int chunk_rows,
                             T* __restrict__ x_gradient, T* __restrict__ f_gradient) {
   __shared__ __align__(16) float tap_gradients[kTileRows][kTileTaps];
@@ -375,7 +381,7 @@ __global__ void __launch_bounds__(kLanes* kStreamWarps, 2)
     if (first) load(first + at, value);
     if (second) load(second + at, other);
     if (p != 0) load(output + at, whole);
-    if (taps) load(x + at, stream);
+    if (taps || relu) load(x + at, stream);
     const int image = row / shape.positions();
     if (image != loaded_image) {
       load(terms.offset + int64_t(image) * shape.channels + channel, offset);
@@ -393,9 +399,14 @@ __global__ void __launch_bounds__(kLanes* kStreamWarps, 2)
         for (int tap = 0; tap < kTaps; ++tap) value[i] += gradient[tap] * weight[tap][i];
       }
     }
+    const bool added = f_gradient && (!active || active[row]);  // and not x itself
+    if (relu && added) {
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) value[i] = stream[i] <= 0 ? 0.0f : value[i];
+    }
     store(value, x_gradient + at);
     if (!f_gradient) continue;
-    if (active && !active[row]) {
+    if (!added) {
 #pragma unroll
       for (int i = 0; i < kVector; ++i) value[i] = 0;
     }
@@ -420,7 +431,7 @@ int stream_rows(const BlockShape& shape) {
 
 void weighted_sum_backward(Type type, const BlockShape& shape, int units, const void* const* x,
                            const float* weights, const float* unit_counts,
-                           const float* const* scores, bool per_image, float slope_floor,
+                           const float* const* scores, bool per_image, bool relu, float slope_floor,
                            float score_floor, const void* output_gradient,
                            const float* cost_gradient, const SumGradients& gradients,
                            cudaStream_t stream) {
@@ -432,7 +443,7 @@ void weighted_sum_backward(Type type, const BlockShape& shape, int units, const 
   const int blocks = divide_up(shape.rows(), kSumWarps);
   with_type(type, [&]<typename T>(const T*) {
     weighted_sum_backward_kernel<<<blocks, dim3(kLanes, kSumWarps), 0, stream>>>(
-        shape, units, pointers, weights, unit_counts, per_image, slope_floor, score_floor,
+        shape, units, pointers, weights, unit_counts, per_image, relu, slope_floor, score_floor,
         static_cast<const T*>(output_gradient), cost_gradient,
         static_cast<T*>(gradients.last_gradient), gradients.score_gradients);
   });
@@ -449,8 +460,8 @@ int64_t score_backward_floats(const BlockShape& shape) {
 
 void score_backward(Type type, const BlockShape& shape, const void* x,
                     const ScoreParameters& parameters, const ScoreWorkspace& workspace,
-                    const uint8_t* active, const StreamGradients& from, const float* score_gradient,
-                    const float* image_gradient, float* scratch, void* x_gradient, void* f_gradient,
+                    const uint8_t* active, bool relu, const StreamGradients& from,
+                    const float* score_gradient, const float* image_gradient, float* scratch, void* x_gradient, void* f_gradient,
                     const ScoreGradients& gradients, cudaStream_t stream) {
   const int chunks = chunk_count(shape);
   const int64_t channels = shape.channels;
@@ -472,8 +483,8 @@ void score_backward(Type type, const BlockShape& shape, const void* x,
     const int rows = stream_rows(shape);
     stream_gradients_kernel<<<dim3(divide_up(shape.rows(), rows), spans),
                               dim3(kLanes, kStreamWarps), 0, stream>>>(
-        shape, stream_values, local ? workspace.taps : nullptr, terms, active, from, score_gradient,
-        rows, static_cast<T*>(x_gradient), static_cast<T*>(f_gradient));
+        shape, stream_values, local ? workspace.taps : nullptr, terms, active, relu, from,
+        score_gradient, rows, static_cast<T*>(x_gradient), static_cast<T*>(f_gradient));
   });
 }
 

@@ -16,7 +16,7 @@ constexpr int kShifts = kTaps + 1;  // of the taps, and of the global score
 template <typename T>
 __global__ void add_and_pool_kernel(BlockShape shape, const T* __restrict__ x,
                                     const T* __restrict__ f, const uint8_t* __restrict__ active,
-                                    T* __restrict__ result, float* __restrict__ pooled,
+                                    bool relu, T* __restrict__ result, float* __restrict__ pooled,
                                     float* __restrict__ pooled_square) {
   __shared__ float partial[kPoolWarps][kLanes][kVector + 1];
   const int lane = threadIdx.x, warp = threadIdx.y;
@@ -36,7 +36,10 @@ __global__ void add_and_pool_kernel(BlockShape shape, const T* __restrict__ x,
           float residual[kVector];
           load(f + at, residual);
 #pragma unroll
-          for (int i = 0; i < kVector; ++i) value[i] = rounded(value[i] + residual[i], x);
+          for (int i = 0; i < kVector; ++i) {
+            value[i] = rounded(value[i] + residual[i], x);
+            if (relu && value[i] < 0) value[i] = 0;  // NaN stays NaN
+          }
         }
         store(value, result + at);
       }
@@ -354,12 +357,12 @@ ScoreWorkspace ScoreWorkspace::in(float* memory, const BlockShape& shape) {
 }
 
 void add_and_pool(Type type, const BlockShape& shape, const void* x, const void* f,
-                  const uint8_t* active, void* result, const ScoreWorkspace* workspace,
+                  const uint8_t* active, bool relu, void* result, const ScoreWorkspace* workspace,
                   cudaStream_t stream) {
   const dim3 grid(divide_up(shape.channels, kSpan), shape.images), block(kLanes, kPoolWarps);
   with_type(type, [&]<typename T>(const T*) {
     add_and_pool_kernel<<<grid, block, 0, stream>>>(
-        shape, static_cast<const T*>(x), static_cast<const T*>(f), active, static_cast<T*>(result),
+        shape, static_cast<const T*>(x), static_cast<const T*>(f), active, relu, static_cast<T*>(result),
         workspace ? workspace->pooled : nullptr, workspace ? workspace->pooled_square : nullptr);
   });
 }

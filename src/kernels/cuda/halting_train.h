@@ -4,7 +4,8 @@
 // of the block's output are some forty small operations. Here they are four kernels forward and
 // three backward, and few of them read the residual stream:
 //
-//   add_and_pool        x' = x + f where active; means of x' and of its square for every image
+//   add_and_pool        x' = x + f where active, or its ReLU; means of x' and of its square for
+//                       every image
 //   fold_norms          batch statistics -> one linear map per unit: the norm, then the weights
 //   project_taps        for every position the nine dot products that the 3x3 convolution adds up
 //   halt                adds them up, with the global score of the image, and applies the halting
@@ -95,10 +96,11 @@ struct ScoreGradients {
   float *global = nullptr, *global_scale = nullptr, *global_shift = nullptr, *bias = nullptr;
 };
 
-/// result = x + f where `active`, x elsewhere; null `active` means everywhere, null `f` means that
-/// result is x and is not written. With `workspace`, also its means over every image.
+/// result = x + f where `active`, with `relu` max(x + f, 0), and x elsewhere; null `active` means
+/// everywhere, null `f` means that result is x and is not written. With `workspace`, also its means
+/// over every image.
 void add_and_pool(Type type, const BlockShape& shape, const void* x, const void* f,
-                  const uint8_t* active, void* result, const ScoreWorkspace* workspace,
+                  const uint8_t* active, bool relu, void* result, const ScoreWorkspace* workspace,
                   cudaStream_t stream);
 
 /// Scores (before the sigmoid, [rows]) of x, and what the rule makes of them. `taps` is scratch of
@@ -114,7 +116,8 @@ void halt_last(int rows, const HaltingRule& rule, cudaStream_t stream);
 void weighted_sum(Type type, const BlockShape& shape, int units, const void* const* x,
                   const float* weights, void* output, cudaStream_t stream);
 
-/// Gradients of weighted_sum and of the halting rule: of the last x into `last_gradient`, of the
+/// Gradients of weighted_sum and of the halting rule: of the last x into `last_gradient` (with
+/// `relu` of what it is the ReLU of), of the
 /// scores before the sigmoid into score_gradients [units - 1, rows], and their sums over every
 /// image into image_gradients [units - 1, B]. Those of the other x are left to score_backward().
 /// With `per_image` an image has one score (ACT), and only image_gradients are those of the
@@ -125,7 +128,7 @@ struct SumGradients {
 };
 void weighted_sum_backward(Type type, const BlockShape& shape, int units, const void* const* x,
                            const float* weights, const float* unit_counts,
-                           const float* const* scores, bool per_image, float slope_floor,
+                           const float* const* scores, bool per_image, bool relu, float slope_floor,
                            float score_floor, const void* output_gradient,
                            const float* cost_gradient, const SumGradients& gradients,
                            cudaStream_t stream);
@@ -142,11 +145,13 @@ struct StreamGradients {
 };
 
 /// Backward of add_and_pool and scores: `score_gradient` [rows] and `image_gradient` [B], its sum
-/// over each image. Writes the gradients of x, of f (null: none), and of the parameters.
+/// over each image. Writes the gradients of x, of f (null: none), and of the parameters. `x` is the
+/// result x', `relu` as it was there.
 void score_backward(Type type, const BlockShape& shape, const void* x,
                     const ScoreParameters& parameters, const ScoreWorkspace& workspace,
-                    const uint8_t* active, const StreamGradients& from, const float* score_gradient,
-                    const float* image_gradient, float* scratch, void* x_gradient, void* f_gradient,
-                    const ScoreGradients& gradients, cudaStream_t stream);
+                    const uint8_t* active, bool relu, const StreamGradients& from,
+                    const float* score_gradient, const float* image_gradient, float* scratch,
+                    void* x_gradient, void* f_gradient, const ScoreGradients& gradients,
+                    cudaStream_t stream);
 
 }  // namespace sact::cuda

@@ -82,8 +82,8 @@ BlockGradients& kept(AutogradContext* context) {
   return static_cast<BlockGradients&>(*context->saved_data["block"].toCapsule());
 }
 
-/// (x, residual) -> (x where halted, x + residual where active; scores of the result), and what the
-/// halting rule makes of the scores.
+/// (x, residual) -> (x where halted, x + residual or its ReLU where active; scores of the result),
+/// and what the halting rule makes of the scores.
 struct ScoredStream : torch::autograd::Function<ScoredStream> {
   // The parameters stand in the signature for their gradients' sake: local, scale and shift of its
   // norm; global, bias, scale and shift of its norm. They are read from `score`.
@@ -92,8 +92,8 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
                                const Optional&, const Optional&, const Optional&,
                                const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
                                const torch::Tensor&, const ScoreTensors& score,
-                               const cuda::HaltingRule& rule, const torch::Tensor& weight,
-                               const Gradients& block) {
+                               const cuda::HaltingRule& rule, bool relu,
+                               const torch::Tensor& weight, const Gradients& block) {
     const torch::Tensor residual = given_residual.value_or(torch::Tensor());
     const torch::Tensor active = given_active.value_or(torch::Tensor());
     const cuda::BlockShape shape = shape_of(x);
@@ -103,7 +103,7 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
     const cuda::Type type = type_of(x);
     torch::Tensor result = residual.defined() ? torch::empty_like(x) : x;
     cuda::add_and_pool(type, shape, x.data_ptr(),
-                       residual.defined() ? residual.data_ptr() : nullptr, mask(active),
+                       residual.defined() ? residual.data_ptr() : nullptr, mask(active), relu,
                        result.data_ptr(), &workspace, stream());
     torch::Tensor scores = torch::empty({shape.rows()}, real);
     torch::Tensor taps;
@@ -119,6 +119,7 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
     context->saved_data["residual"] = residual.defined();
     context->saved_data["epsilon"] = score.epsilon;
     context->saved_data["unit"] = int64_t(rule.unit);
+    context->saved_data["relu"] = relu;
     keep(context, block);
     return {result, scores};
   }
@@ -153,7 +154,7 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
         scored ? block.images[unit] : torch::zeros({shape.images}, real);
     torch::Tensor x_gradient = torch::empty_like(x), residual_gradient;
     if (residual) residual_gradient = torch::empty_like(x);
-    variable_list result(14);
+    variable_list result(15);
     for (size_t i : {3, 4, 5, 6, 7, 8, 9}) {
       if (saved[i].defined()) result[i] = torch::empty_like(saved[i]);
     }
@@ -163,9 +164,9 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
     const torch::Tensor scratch = torch::empty({cuda::score_backward_floats(shape)}, real);
     cuda::score_backward(
         type_of(x), shape, x.data_ptr(), parameters_of(score),
-        cuda::ScoreWorkspace::in(memory.data_ptr<float>(), shape), mask(active), from,
-        score_gradient.data_ptr<float>(), image_gradient.data_ptr<float>(),
-        scratch.data_ptr<float>(), x_gradient.data_ptr(),
+        cuda::ScoreWorkspace::in(memory.data_ptr<float>(), shape), mask(active),
+        context->saved_data["relu"].toBool(), from, score_gradient.data_ptr<float>(),
+        image_gradient.data_ptr<float>(), scratch.data_ptr<float>(), x_gradient.data_ptr(),
         residual ? residual_gradient.data_ptr() : nullptr,
         {pointer(3), pointer(4), pointer(5), pointer(6), pointer(8), pointer(9), pointer(7)},
         stream());
@@ -181,20 +182,21 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
 struct MaskedAdd : torch::autograd::Function<MaskedAdd> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& residual, const torch::Tensor& active,
-                               const Gradients& block) {
+                               bool relu, const Gradients& block) {
     torch::Tensor result = torch::empty_like(x);
     cuda::add_and_pool(type_of(x), shape_of(x), x.data_ptr(), residual.data_ptr(), mask(active),
-                       result.data_ptr(), nullptr, stream());
+                       relu, result.data_ptr(), nullptr, stream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     keep(context, block);
     return result;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    // HaltedSum gives nothing to rows that are not active: they have no weight.
+    // HaltedSum gives nothing to rows that are not active: they have no weight. It has been through
+    // the ReLU.
     const torch::Tensor gradient = gradients[0].contiguous(kChannelsLast);
     kept(context).next = gradient;
-    return {{}, gradient, {}, {}};
+    return {{}, gradient, {}, {}, {}};
   }
 };
 
@@ -209,7 +211,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
   static variable_list forward(AutogradContext* context, at::TensorList last_and_scores,
                                const Streams& streams, const torch::Tensor& weights,
                                const torch::Tensor& unit_counts, const torch::Tensor& ponder_cost,
-                               bool per_image, double slope_floor, double score_floor,
+                               bool per_image, const FusedBlock::Rule& rule,
                                const Gradients& block) {
     std::vector<const void*> pointers;
     for (const torch::Tensor& stream : streams.of) pointers.push_back(stream.data_ptr());
@@ -224,8 +226,9 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
     saved.push_back(unit_counts);
     context->save_for_backward(saved);
     context->saved_data["per_image"] = per_image;
-    context->saved_data["slope_floor"] = slope_floor;
-    context->saved_data["score_floor"] = score_floor;
+    context->saved_data["relu"] = rule.relu;
+    context->saved_data["slope_floor"] = rule.slope_floor;
+    context->saved_data["score_floor"] = rule.score_floor;
     keep(context, block);
     return {output, ponder_cost.clone()};
   }
@@ -254,7 +257,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
     cuda::weighted_sum_backward(
         type_of(saved[0]), shape, int(units), streams.data(), weights.data_ptr<float>(),
         unit_counts.data_ptr<float>(), scores.data(), context->saved_data["per_image"].toBool(),
-        float(context->saved_data["slope_floor"].toDouble()),
+        context->saved_data["relu"].toBool(), float(context->saved_data["slope_floor"].toDouble()),
         float(context->saved_data["score_floor"].toDouble()), output_gradient.data_ptr(),
         cost_gradient.defined() ? cost_gradient.data_ptr<float>() : nullptr,
         {last_gradient.data_ptr(), score_gradients.data_ptr<float>(),
@@ -264,7 +267,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
     BlockGradients& block = kept(context);
     block.output = output_gradient;
     block.images = image_gradients;
-    result.resize(units + 8);
+    result.resize(units + 7);
     return result;
   }
 };
@@ -309,8 +312,8 @@ torch::Tensor FusedBlock::take(const torch::Tensor& x, const torch::Tensor& resi
   const variable_list results = ScoredStream::apply(
       x, optional(residual), optional(active_), optional(score.local),
       optional(score.local_norm.scale), optional(score.local_norm.shift), score.global, score.bias,
-      score.global_norm.scale, score.global_norm.shift, score, rule(next_active), weights_[unit_],
-      gradients_);
+      score.global_norm.scale, score.global_norm.shift, score, rule(next_active), rule_.relu,
+      weights_[unit_], gradients_);
   streams_.push_back(results[0].detach());
   scores_.push_back(results[1]);
   active_ = next_active;
@@ -326,7 +329,7 @@ torch::Tensor FusedBlock::next(const torch::Tensor& x, const torch::Tensor& resi
                                const ScoreTensors* score) {
   const torch::Tensor f = residual.to(x.scalar_type()).contiguous(kChannelsLast);
   if (score) return take(x, f, *score);
-  last_ = MaskedAdd::apply(x, f, active_, gradients_);
+  last_ = MaskedAdd::apply(x, f, active_, rule_.relu, gradients_);
   streams_.push_back(last_.detach());
   cuda::halt_last(int(weights_.size(1)), rule({}), stream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
@@ -341,7 +344,7 @@ FusedBlock::Result FusedBlock::result() {
   const torch::Tensor unit_counts = state_[2];
   const variable_list results =
       HaltedSum::apply(at::TensorList(last_and_scores), Streams{streams_}, weights_, unit_counts,
-                       ponder_cost_, per_image_, rule_.slope_floor, rule_.score_floor, gradients_);
+                       ponder_cost_, per_image_, rule_, gradients_);
   const torch::Tensor& x = streams_.front();
   const std::vector<int64_t> maps = {x.size(0), x.size(2), x.size(3)};
   return {results[0], results[1].view(maps), unit_counts.view(maps)};

@@ -39,16 +39,18 @@ class FusedBlock {
   /// Whether the kernels can be used for a stream like `x` through a block of `units` units.
   static bool supports(const torch::Tensor& x, int units);
 
-  /// The halting rule's: see halting_threshold(), halting_score() and halting_slope().
   struct Rule {
+    /// The halting rule's: see halting_threshold(), halting_score() and halting_slope().
     double epsilon = 0, score_floor = 0, slope_floor = 0;
+    /// Whether units end with a ReLU of the sum.
+    bool relu = false;
   };
   /// `like` gives shape, device and type of the stream.
   FusedBlock(const torch::Tensor& like, int units, const Rule& rule);
 
   /// The first unit's output, evaluated everywhere.
   torch::Tensor first(const torch::Tensor& x, const ScoreTensors& score);
-  /// x + residual where active. `score` is null for the last unit.
+  /// x + residual, or its ReLU, where active. `score` is null for the last unit.
   torch::Tensor next(const torch::Tensor& x, const torch::Tensor& residual,
                      const ScoreTensors* score);
 

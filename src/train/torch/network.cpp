@@ -321,7 +321,7 @@ bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions&
   return use_fused_blocks_ && !joined_norms_ && !options.distribution &&
          options.halting.shift == 0 && !options.halting.limits_images() &&
          !options.early_exit.value_or(false) && is_training() && torch::GradMode::is_enabled() &&
-         units.size() > 1 && units[0]->adds() && units[0]->halting().can_be_fused() &&
+         units.size() > 1 && units[0]->halting().can_be_fused() &&
          FusedBlock::supports(x, int(units.size()));
 }
 
@@ -356,8 +356,9 @@ torch::Tensor NetworkImpl::run_hard_block(int block, torch::Tensor x, const Hard
 
 torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
-  FusedBlock fused(x, int(units.size()),
-                   {spec_.epsilon, spec_.score_floor, units[0]->halting().slope_floor});
+  FusedBlock fused(
+      x, int(units.size()),
+      {spec_.epsilon, spec_.score_floor, units[0]->halting().slope_floor, units[0]->relu()});
   x = fused.first(x, units[0]->halting().tensors());
   for (size_t l = 1; l + 1 < units.size(); ++l) {
     const ScoreTensors score = units[l]->halting().tensors();

@@ -65,8 +65,8 @@ class ResidualUnitImpl : public torch::nn::Module {
   }
   const HaltingScoreImpl& halting() const { return *halting_; }
   HaltingScoreImpl& halting() { return *halting_; }
-  /// Whether F(x) = x + f(x), with nothing after the sum.
-  bool adds() const { return !relu_; }
+  /// Whether F(x) is the ReLU of x + f(x) instead of the sum.
+  bool relu() const { return relu_; }
   /// f(x) alone.
   torch::Tensor residual_of(const torch::Tensor& x) { return residual(entry(x)); }
 
