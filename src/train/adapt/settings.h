@@ -41,7 +41,7 @@ struct AdaptSettings : PhotographSettings {
   std::string optimizer = "sgd";
 
   // Halting in training.
-  std::string scores = "soft";
+  std::string scores = "hard";
   double steepness = 100;
   double halting_noise = 1;
   double noise_fade = 0.6;
