@@ -324,6 +324,14 @@ TEST_F(Keras, AManifestThatLiesIsRefused) {
   expect_mentions(
       refusal_of_json([](Json& j) { j["weightsManifest"][0]["paths"][0] = "gone.bin"; }),
       "gone.bin");
+  expect_mentions(
+      refusal_of_json([](Json& j) { j["weightsManifest"][0]["paths"][0] = "two\nlines.bin"; }),
+      "not a file beside it");
+  expect_mentions(refusal_of_json([](Json& j) {
+                    Json& paths = j["weightsManifest"][0]["paths"];
+                    paths.push_back("./" + paths[0].get<std::string>());
+                  }),
+                  "twice");
   expect_mentions(refusal_of_json([](Json& j) { j["modelTopology"].erase("model_config"); }),
                   "'config'");
   expect_mentions(refusal_of_json([](Json& j) {
@@ -331,6 +339,13 @@ TEST_F(Keras, AManifestThatLiesIsRefused) {
                     layers.push_back(layers[1]);
                   }),
                   "two layers");
+}
+
+TEST_F(Keras, ATensorWithoutValuesIsRefusedHoweverLargeItsOtherSides) {
+  KerasModel model(spec_, 1);
+  test::named(model.tensors, "conv1/kernel") = {
+      "conv1/kernel", {1LL << 40, 0, 1LL << 40, 1LL << 40}, {}};
+  expect_mentions(refusal(model), "weight 'conv1/kernel': its shape has 0");
 }
 
 TEST_F(Keras, ACutShardIsNamedAsSuch) {
