@@ -112,7 +112,7 @@ TEST_F(CliBench, APlainModelIsMeasuredWithFreshHalting) {
   const auto finished = bench({"plain", "--density", "0.5", "--csv", "rows.csv", "--layers"});
   ASSERT_EQ(finished.status, 0) << finished.err;
   for (const char* part : {"stages.0.blocks.0.conv2", "9 x 4 to 4", "dense", "adaptive", "0.50",
-                           "kernels, 2 threads", "wrote rows.csv"}) {
+                           "fp32: ", "kernels, ", "2 threads; medians", "wrote rows.csv"}) {
     EXPECT_NE(finished.out.find(part), std::string::npos) << part << "\n" << finished.out;
   }
   std::ifstream file(directory_ / "rows.csv");

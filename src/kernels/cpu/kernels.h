@@ -27,6 +27,9 @@ struct TypedFunctions {
   int panel_columns = 0;  // weights are stored in panels of this many columns
   int depth_step = 1;     // and with whole multiples of this many depths for each tap
   int tile_rows = 0;      // rows that are multiplied together
+  /// Rows of a product with several taps are fastest where each tap lies at one distance from all
+  /// of them, beyond the border of an image too.
+  bool likes_borders = false;
   void (*product)(const RowProduct&) = nullptr;         // stores the type of its operands
   void (*product_to_f32)(const RowProduct&) = nullptr;  // stores 32 bits
   void (*norm)(const RowNorm&) = nullptr;               // reads 32 bits

@@ -177,6 +177,7 @@ TypedFunctions tile_functions() {
           .panel_columns = kTilePanel,
           .depth_step = kTileDepth,
           .tile_rows = kTileHeight,
+          .likes_borders = true,
           .product = tile_product<Tiles, Out>,
           .product_to_f32 = tile_product<Tiles, FloatVectors>,
           .norm = norm<Out>,
