@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace sact::kernels {
 namespace {
@@ -35,7 +36,6 @@ bool alike(const RowProduct& p, int i, int j) {
 /// tile below eight rows no less than one of eight, because its weights must be loaded.
 bool worth_in_place(const RowProduct& p, int height, int asked) {
   constexpr int kCopyPanels = 5, kLeastHeight = 8;
-  if (p.depth % kTileDepth != 0) return false;  // the end of a row must be filled up with zeros
   const int panels = p.last_panel - p.first_panel;
   return std::max(height, kLeastHeight) * panels <= asked * (panels + kCopyPanels);
 }
@@ -146,7 +146,11 @@ void RowTiles::cut(const RowProduct& p) {
   tiles_.clear();
   sources_.clear();
   loose_.clear();
-  for (int i = 0; i < p.rows;) {
+  if (p.depth % kTileDepth != 0) {  // the end of a row must be filled up with zeros
+    loose_.resize(size_t(p.rows));
+    std::iota(loose_.begin(), loose_.end(), 0);
+  }
+  for (int i = int(loose_.size()); i < p.rows;) {
     const Run run = run_from(p, i);
     cut_run(p, run);
     i = run.last;
