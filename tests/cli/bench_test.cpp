@@ -90,6 +90,10 @@ TEST_F(CliBench, JsonHasTheDocumentedKeys) {
           EXPECT_EQ(row["what"], density == 0 ? "dense" : "adaptive");
           EXPECT_EQ(row["density"], density == 0 ? 1 : density);
           EXPECT_EQ(row["runs"], 2);
+          EXPECT_FALSE(row["isa"].get<std::string>().empty());
+          EXPECT_FALSE(row["kernels_because"].get<std::string>().empty());
+          // bf16 runs in fp32 where that is faster.
+          EXPECT_TRUE(row["kernel_dtype"] == dtype || row["kernel_dtype"] == "fp32");
           EXPECT_GT(row["of_peak"], 0);
           const double theoretical = row["theoretical_speedup"];
           if (density == 0) {

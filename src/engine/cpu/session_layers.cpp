@@ -296,7 +296,7 @@ void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& un
     return;
   }
   const Scratch& scratch = scratch_[size_t(thread)];
-  note(thread, unit.layers[1].index, conv2.rows, split, kernels::tap_choice(conv2, plan_->type));
+  note(thread, unit.layers[1].index, conv2.rows, split, taps_of(conv2));
   note(thread, unit.layers[2].index, conv3.rows, split, kernels::kOneTap);
   if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split, kernels::kOneTap);
   conv2.output = scratch.narrow;

@@ -13,7 +13,7 @@
 #include "kernels/cpu/tiles/hardware.h"
 #include "kernels/cpu/tiles/row_tiles.h"
 
-#if SACT_SIMD_TARGET && HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+#if SACT_SIMD_TARGET && HWY_ARCH_X86_64 && HWY_MAX_BYTES == 64
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
 namespace sact::kernels::amx_bf16 {
 #include "kernels/cpu/simd/typed-inl.h"
