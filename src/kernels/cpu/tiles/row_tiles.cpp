@@ -31,13 +31,13 @@ bool alike(const RowProduct& p, int i, int j) {
   return true;
 }
 
-/// Whether a window of `height` rows, `asked` of them asked for, is better read in place than
-/// copied. Measured: copying a line takes about as long as multiplying it with five panels, and a
-/// tile below eight rows no less than one of eight, because its weights must be loaded.
-bool worth_in_place(const RowProduct& p, int height, int asked) {
-  constexpr int kCopyPanels = 5, kLeastHeight = 8;
+/// Whether a window with so many rows that were asked for is better read in place than copied.
+/// Measured: copying a line takes about as long as multiplying it with five panels, and a low tile
+/// takes as long as a full one, because its weights must be loaded.
+bool worth_in_place(const RowProduct& p, int asked) {
+  constexpr int kCopyPanels = 5;
   const int panels = p.last_panel - p.first_panel;
-  return std::max(height, kLeastHeight) * panels <= asked * (panels + kCopyPanels);
+  return kTileHeight * panels <= asked * (panels + kCopyPanels);
 }
 
 /// The first and the last kPart bytes, which overlap: two copies of a fixed size are faster than
@@ -95,7 +95,7 @@ void RowTiles::cut_run(const RowProduct& p, const Run& run) {
       tile.height = place_of(i) - start + 1;
       tile.outputs[tile.height - 1] = i;
     }
-    if (!worth_in_place(p, tile.height, i - first)) {
+    if (!worth_in_place(p, i - first)) {
       for (int j = first; j < i; ++j) loose_.push_back(j);
       continue;
     }
