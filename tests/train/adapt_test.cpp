@@ -14,6 +14,7 @@
 #include "support/errors.h"
 #include "support/temporary.h"
 #include "train/adapt/dense_start.h"
+#include "train/adapt/noise.h"
 #include "train/classify/task.h"
 #include "train/loop/trainer.h"
 #include "train/photograph_files.h"
@@ -445,6 +446,26 @@ TEST(HardHalting, NoiseMovesSingleScoresAndTheirGradientIsASigmoids) {
   score.sum().backward();
   const torch::Tensor s = torch::sigmoid(z.detach());
   EXPECT_TRUE(torch::allclose(z.grad(), s * (1 - s)));
+}
+
+TEST(LogisticNoise, HasTheQuantilesOfItsDistributionAndThoseOfItsSeedOnly) {
+  const int64_t rows = 100, columns = 1001;  // an odd number of values
+  auto drawn = [&](uint64_t key) {
+    return logistic_noise(Random::derived(7, key), rows, columns, /*scale=*/2, torch::kCPU);
+  };
+  const torch::Tensor noise = drawn(1);
+  EXPECT_EQ(noise.sizes(), (std::vector<int64_t>{rows, columns}));
+  EXPECT_TRUE(noise.isfinite().all().item<bool>());
+  for (const double share : {0.001, 0.05, 0.3, 0.5, 0.8, 0.99, 0.999}) {
+    const double quantile = 2 * std::log(share / (1 - share));
+    const double below = noise.lt(quantile).to(torch::kFloat64).mean().item<double>();
+    EXPECT_NEAR(below, share, 5 * std::sqrt(share * (1 - share) / double(rows * columns)));
+  }
+  EXPECT_TRUE(torch::equal(noise, drawn(1)));
+  EXPECT_FALSE(torch::equal(noise, drawn(2)));
+  const torch::Tensor flat = noise.flatten();  // neighbours have nothing in common
+  const torch::Tensor product = flat.slice(0, 1) * flat.slice(0, 0, -1);
+  EXPECT_LT(product.mean().abs().item<double>(), 0.2);
 }
 
 TEST(AdaptGradients, OfPostActivationUnitsAreThoseOfFiniteDifferences) {

@@ -14,6 +14,7 @@
 #include "model/architecture.h"
 #include "model/flops.h"
 #include "train/adapt/dense_start.h"
+#include "train/adapt/noise.h"
 #include "train/classify/augment.h"
 #include "train/classify/evaluation.h"
 #include "train/torch/device.h"
@@ -207,19 +208,13 @@ void AdaptTask::set_tau(int64_t step) {
 /// Logistic noise for hard halting, of this step and process; undefined where there is none.
 torch::Tensor AdaptTask::noise(int64_t step, int64_t images) const {
   if (!hard() || setting().halting_noise == 0) return {};
-  const int64_t values = images * HardHalting::draws(spec(), {side(), side()});
+  const int64_t values = HardHalting::draws(spec(), {side(), side()});
   const double fade = setting().noise_fade * double(setting().epochs * context_->steps_per_epoch);
   const double scale = setting().halting_noise * std::max(0.0, 1 - double(step) / fade);
-  std::vector<float> noise(size_t(values), 0.0f);
-  if (scale > 0) {
-    Random random = Random::derived(
-        uint64_t(setting().seed), uint64_t(step * context_->group.size() + context_->group.rank()));
-    for (float& value : noise) {
-      const double share = random.uniform() + 0x1.0p-54;  // above 0
-      value = float(scale * std::log(share / (1 - share)));
-    }
-  }
-  return device_tensor(noise, {images, values / images}, context_->device);
+  if (scale == 0) return torch::zeros({images, values}, torch::device(context_->device));
+  const Random random = Random::derived(
+      uint64_t(setting().seed), uint64_t(step * context_->group.size() + context_->group.rank()));
+  return logistic_noise(random, images, values, scale, context_->device);
 }
 
 void AdaptTask::step(int64_t step, EpochSums& sums) {
