@@ -161,16 +161,17 @@ void check_dense(const ModelFile& dense, const ModelSpec& spec) {
 
 std::vector<double> choose_shifts(const std::function<double(double shift)>& share_at, double least,
                                   double most, int points) {
-  constexpr double kFarthest = 128;
+  constexpr double kFarthest =
+      65536;  // networks that were trained with decisions have steep scores
   constexpr size_t kMostMeasured = 40;
   const double near_end = 0.01 * (most - least);
   std::map<double, double> shares = {{0, share_at(0)}};
   for (double shift = 1; shares.rbegin()->second > least + near_end && shift <= kFarthest;
-       shift *= 2) {
+       shift *= 4) {
     shares[shift] = share_at(shift);
   }
   for (double shift = -1; shares.begin()->second < most - near_end && shift >= -kFarthest;
-       shift *= 2) {
+       shift *= 4) {
     shares[shift] = share_at(shift);
   }
   while (shares.size() < kMostMeasured) {

@@ -13,7 +13,7 @@ namespace sact {
 
 inline constexpr std::string_view kDialKey = "sact.dial";
 /// A shift of this much leaves no score that is not 0 or 1.
-inline constexpr double kMostHaltingShift = 1000;
+inline constexpr double kMostHaltingShift = 100000;
 
 struct DialPoint {
   double shift = 0;

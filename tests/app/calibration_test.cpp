@@ -18,8 +18,8 @@ double widest_step(const std::vector<double>& shifts, const std::function<double
 }
 
 TEST(ChooseShifts, WorkIsCoveredInEvenStepsFromEndToEnd) {
-  for (const double centre : {-3.0, 0.0, 7.0}) {
-    for (const double steepness : {0.5, 2.0, 10.0}) {
+  for (const double centre : {-3.0, 0.0, 7.0, 2500.0}) {
+    for (const double steepness : {0.002, 0.5, 2.0, 10.0}) {
       const auto share = [&](double shift) {
         return 0.3 + 0.7 / (1 + std::exp(steepness * (shift - centre)));
       };

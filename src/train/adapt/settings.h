@@ -42,7 +42,7 @@ struct AdaptSettings : PhotographSettings {
 
   // Halting in training.
   std::string scores = "hard";
-  double steepness = 100;
+  double steepness = 1000;
   double halting_noise = 1;
   double noise_fade = 0.6;
 
