@@ -282,6 +282,7 @@ TEST_F(TwoProcesses, AdaptANetworkAsOneDoesWithTheJoinedBatch) {
                                     "halting_rate=30",
                                     "budget=0.7",
                                     "steering=2",
+                                    "scores=soft",  // noise is of a process, and so not the same
                                     "workers=1",
                                     "samples=0"};
   };
