@@ -176,7 +176,7 @@ class Benchmark {
 
   std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source, Precision precision) {
     auto network = backend(precision).load(source, load_options(precision));
-    result_.kernels = network->kernels();
+    kernels_ = network->kernels();
     return network;
   }
 
@@ -187,6 +187,7 @@ class Benchmark {
     row.group = group;
     row.times = times;
     row.flops = flops;
+    row.kernels = kernels_;
     row.dense_flops = double(dense_flops(spec_, group.size)) * group.batch;
     return row;
   }
@@ -308,6 +309,7 @@ class Benchmark {
   const BenchmarkOptions& options_;
   ModelSpec spec_;  // of what is measured: of a detector, the extractor
   BenchmarkResult result_;
+  KernelFacts kernels_;  // of the network that was loaded last
 };
 
 }  // namespace

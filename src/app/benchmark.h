@@ -46,6 +46,7 @@ struct BenchmarkRow {
   double dense_ms = 0, dense_flops = 0;
   double speedup = 1;
   double peak = 0;  // operations a second; 0: not known
+  KernelFacts kernels;
 
   double rate() const { return flops / times.median() * 1e3; }
   double theoretical() const { return dense_flops / flops; }
@@ -57,7 +58,7 @@ struct TimedLayers {
 };
 
 struct BenchmarkResult {
-  std::string device, kernels;
+  std::string device;
   int threads = 0;
   std::vector<BenchmarkRow> rows;
   std::vector<TimedLayers> layers;
@@ -70,6 +71,8 @@ io::Json benchmark_json(const std::string& model, const BenchmarkResult& result)
 /// Rounded for people, without columns that would be empty, and without type, batch and size where
 /// all rows have the same: benchmark_caption() tells these.
 report::Table benchmark_table(const std::vector<BenchmarkRow>& rows);
+/// A line for each type: which kernels ran, and why.
+std::vector<std::string> kernel_lines(const std::vector<BenchmarkRow>& rows);
 /// "1 image of 192x192 in fp32".
 std::string text_of(const BenchmarkGroup& group);
 /// The same where it goes for all rows, else nothing.

@@ -41,7 +41,7 @@ io::Json benchmark_json(const std::string& model, const BenchmarkResult& result)
     io::Json json = {{"model", model},
                      {"what", row.what},
                      {"device", result.device},
-                     {"isa", result.kernels},
+                     {"isa", row.kernels.isa},
                      {"dtype", precision_name(row.group.precision)},
                      {"batch", row.group.batch},
                      {"height", row.group.size.height},
@@ -59,6 +59,10 @@ io::Json benchmark_json(const std::string& model, const BenchmarkResult& result)
                      {"theoretical_speedup", row.theoretical()},
                      {"speedup", row.speedup},
                      {"realised", row.speedup / row.theoretical()}};
+    if (!row.kernels.why.empty()) {
+      json["kernel_dtype"] = row.kernels.dtype;
+      json["kernels_because"] = row.kernels.why;
+    }
     if (row.peak > 0) {
       json["peak_gflops_per_second"] = row.peak * 1e-9;
       json["of_peak"] = row.rate() / row.peak;
@@ -117,6 +121,20 @@ report::Table benchmark_table(const std::vector<BenchmarkRow>& rows) {
 std::string text_of(const BenchmarkGroup& group) {
   return fmt::format("{} of {}x{} in {}", pluralize(group.batch, "image"), group.size.height,
                      group.size.width, precision_name(group.precision));
+}
+
+std::vector<std::string> kernel_lines(const std::vector<BenchmarkRow>& rows) {
+  std::vector<std::string> lines;
+  for (const BenchmarkRow& row : rows) {
+    const std::string dtype = precision_name(row.group.precision);
+    const KernelFacts& kernels = row.kernels;
+    const std::string operands = kernels.dtype == dtype ? "" : " " + kernels.dtype;
+    const std::string line =
+        fmt::format("{}: {}{} kernels, {}", dtype, kernels.isa, operands, kernels.why);
+    const bool known = std::find(lines.begin(), lines.end(), line) != lines.end();
+    if (!kernels.why.empty() && !known) lines.push_back(line);
+  }
+  return lines;
 }
 
 std::string benchmark_caption(const std::vector<BenchmarkRow>& rows) {

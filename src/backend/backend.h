@@ -34,6 +34,13 @@ struct LoadOptions {
   std::string isa = {};
 };
 
+/// Which kernels run a network.
+struct KernelFacts {
+  std::string isa;    // such as "AVX512"
+  std::string dtype;  // of operands, such as "bf16"; may be another than was asked for
+  std::string why;    // they were chosen
+};
+
 /// A network whose weights are loaded; any number of sessions share them, each on a thread of its
 /// own. Where a back end can run but one at a time, its sessions wait for each other.
 class LoadedNetwork {
@@ -43,8 +50,8 @@ class LoadedNetwork {
                                                   const HaltingControl& halting = {}) const = 0;
   /// What one session takes for a run, with its input; 0: not known, or not here.
   virtual int64_t bytes_needed(int /*count*/, Size /*size*/) const { return 0; }
-  /// The kernels that run it, such as "AVX512"; empty: there is nothing to tell.
-  virtual std::string kernels() const { return {}; }
+  /// The kernels that run it; empty: there is nothing to tell.
+  virtual KernelFacts kernels() const { return {}; }
 };
 
 /// The same for a detector.

@@ -71,8 +71,9 @@ int run(BenchOptions& options) {
   std::string text = report::to_text(app::benchmark_table(result.rows));
   text.pop_back();
   print(text);
-  print(fmt::format("{} kernels, {}; medians of runs that took turns; promised: by FLOPs",
-                    result.kernels, pluralize(result.threads, "thread")));
+  for (const std::string& line : app::kernel_lines(result.rows)) print(line);
+  print(fmt::format("{}; medians of runs that took turns; promised: by FLOPs",
+                    pluralize(result.threads, "thread")));
   if (const auto doubt = app::benchmark_doubt(result.rows); !doubt.empty())
     log_warning("{}", doubt);
   if (options.halting.asks()) print(dial_text(options.halting, benchmark.compute.halting));

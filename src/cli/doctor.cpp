@@ -2,6 +2,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "base/threads.h"
 #include "cli/command.h"
 #include "engine/cpu/kernel_choice.h"
+#include "engine/cpu/peak.h"
 #include "io/mat.h"
 
 namespace sact::cli {
@@ -101,6 +103,21 @@ Check check_engine() {
   }
 }
 
+/// Which kernels run each type of operands, why, and the best that the processor does with them.
+void check_types(int threads, std::vector<Check>& checks) {
+  constexpr int kMeasurements = 5;
+  for (const kernels::OperandType& type : kernels::operand_types()) {
+    const engine::KernelChoice choice = engine::kernel_choice(type.type);
+    engine::Peak peak(*choice.table, choice.type, threads);
+    double best = 0;
+    for (int i = 0; i < kMeasurements; ++i) best = std::max(best, peak.measure());
+    checks.push_back({fmt::format("{} kernels", type.name),
+                      fmt::format("{}, {}; at best {:.0f} GFLOP/s with {}", choice.table->name,
+                                  choice.why, best * 1e-9, pluralize(threads, "thread")),
+                      {}});
+  }
+}
+
 Check check_matlab() {
   return {
       "MATLAB files",
@@ -131,8 +148,9 @@ void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
 
 int run(const CommonOptions& options) {
   std::vector<Check> checks = {check_processor(),  check_threads(), check_memory(),
-                               check_huge_pages(), check_disk(),    check_engine(),
-                               check_matlab()};
+                               check_huge_pages(), check_disk(),    check_engine()};
+  if (checks.back().hint.empty()) check_types(thread_count(options.threads), checks);
+  checks.push_back(check_matlab());
   check_torch(options, checks);
   int hints = 0;
   io::Json rows = io::Json::array();

@@ -1,5 +1,7 @@
 #include "engine/geometry.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -9,7 +11,17 @@ PaddedImages padded_images(const std::optional<StemSteps>& stem, int images, Siz
   return {images, stem->convolution.kernel / 2, image};
 }
 
-Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
+namespace {
+
+Geometry::Hidden hidden_of(HiddenRows layout, const Grid& from, const Grid& to, int stride) {
+  if (layout == HiddenRows::kPlain) return {{}, {from.zero_row()}, {}};
+  const BorderedRows rows{from};
+  return {rows.all(), rows.border(), neighbour_rows(rows, to, stride)};
+}
+
+}  // namespace
+
+Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size, HiddenRows hidden_rows)
     : image(image_size), images(image_count), first{image_count, spec.block_size(0, image_size)} {
   if (const auto steps = stem_of(spec)) add_stem(*steps);
   Grid before = first;
@@ -17,7 +29,9 @@ Geometry::Geometry(const ModelSpec& spec, int image_count, Size image_size)
     const Grid grid{images, spec.block_size(block, image)};
     const int step = spec.unit_stride(block, 0);
     blocks.push_back({before, grid, neighbour_rows(grid, grid, 1),
-                      neighbour_rows(before, grid, step), strided_rows(before, grid, step)});
+                      neighbour_rows(before, grid, step), strided_rows(before, grid, step),
+                      hidden_of(hidden_rows, grid, grid, 1),
+                      hidden_of(hidden_rows, before, grid, step)});
     before = grid;
   }
 }
@@ -44,7 +58,8 @@ void Geometry::add_stem(const StemSteps& steps) {
   if (steps.pool) pool_rows = pooled_rows(stem, first, *steps.pool);
 }
 
-int64_t Geometry::list_bytes(const ModelSpec& spec, int images, Size image) {
+int64_t Geometry::list_bytes(const ModelSpec& spec, int images, Size image,
+                             HiddenRows hidden_rows) {
   int64_t numbers = 0;  // of one image
   if (const auto stem = stem_of(spec)) {
     numbers += stem->convolution.output(image).positions() * stem->convolution.kernel;
@@ -52,6 +67,12 @@ int64_t Geometry::list_bytes(const ModelSpec& spec, int images, Size image) {
   }
   for (int block = 0; block < spec.blocks(); ++block) {
     numbers += (9 + 9 + 1) * spec.block_size(block, image).positions();
+    if (hidden_rows == HiddenRows::kPlain) continue;
+    const Size before = spec.block_size(std::max(block - 1, 0), image);
+    numbers += (9 + 9) * spec.block_size(block, image).positions();
+    for (const Size& size : {before, spec.block_size(block, image)}) {
+      numbers += BorderedRows{{1, size}}.rows();
+    }
   }
   return numbers * images * int64_t(sizeof(int32_t));
 }

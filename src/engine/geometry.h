@@ -26,10 +26,15 @@ struct PaddedImages {
 /// Those of a batch; empty without a stem.
 PaddedImages padded_images(const std::optional<StemSteps>& stem, int images, Size image);
 
+/// How the rows between two convolutions of a unit lie in memory: one after the other with a row of
+/// zeros at the end, or with rows of zeros around each image.
+enum class HiddenRows { kPlain, kBordered };
+
 struct Geometry {
   Geometry() = default;
   /// sact::Error when the batch is too large to be numbered in 32 bits.
-  Geometry(const ModelSpec& spec, int images, Size image);
+  Geometry(const ModelSpec& spec, int images, Size image,
+           HiddenRows hidden_rows = HiddenRows::kPlain);
 
   Size image;
   int images = 0;
@@ -39,16 +44,25 @@ struct Geometry {
   RowList stem_taps;   // [rows, taps]: where a line of the stem's window begins in the input
   RowList pool_rows;   // [rows, 9]; empty without pooling
 
+  /// Hidden rows of one grid.
+  struct Hidden {
+    RowList rows;        // where each position is; empty: plain, position i is row i
+    RowList border;      // rows of zeros
+    RowList neighbours;  // 3x3 rows of the convolution that reads them; empty where plain
+  };
+
   struct Block {
-    Grid before, grid;      // what enters its first unit, and all units after
-    RowList neighbours;     // stride 1, inside the block
-    RowList entry;          // 3x3 rows of the first unit
-    RowList entry_centres;  // 1x1 rows of its shortcut
+    Grid before, grid;             // what enters its first unit, and all units after
+    RowList neighbours;            // stride 1, inside the block
+    RowList entry;                 // 3x3 rows of the first unit
+    RowList entry_centres;         // 1x1 rows of its shortcut
+    Hidden hidden, hidden_before;  // inside the block, and of the grid before
   };
   std::vector<Block> blocks;
 
   /// The bytes of the lists that a Geometry would have.
-  static int64_t list_bytes(const ModelSpec& spec, int images, Size image);
+  static int64_t list_bytes(const ModelSpec& spec, int images, Size image,
+                            HiddenRows hidden_rows = HiddenRows::kPlain);
 
  private:
   void add_stem(const StemSteps& steps);

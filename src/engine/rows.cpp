@@ -7,18 +7,17 @@ namespace sact::engine {
 
 namespace {
 
-/// Windows whose first pixel lies `top` lines above and `left` columns before that of their place.
-RowList window_rows(const Grid& from, const Grid& to, int stride, int top, int left) {
+/// Windows whose first pixel lies `top` lines above and `left` columns before that of their place;
+/// row_at(image, y, x) is the row of a pixel.
+template <typename RowAt>
+RowList window_rows(const Grid& to, int stride, int top, int left, const RowAt& row_at) {
   RowList rows;
   rows.reserve(size_t(to.rows()) * 9);
   for (int image = 0; image < to.images; ++image) {
     for (int y = 0; y < to.size.height; ++y) {
       for (int x = 0; x < to.size.width; ++x) {
         for (int tap = 0; tap < 9; ++tap) {
-          const int sy = y * stride + tap / 3 - top, sx = x * stride + tap % 3 - left;
-          const bool inside = sy >= 0 && sy < from.size.height && sx >= 0 && sx < from.size.width;
-          rows.push_back(inside ? int32_t(image * from.positions() + sy * from.size.width + sx)
-                                : from.zero_row());
+          rows.push_back(row_at(image, y * stride + tap / 3 - top, x * stride + tap % 3 - left));
         }
       }
     }
@@ -26,10 +25,44 @@ RowList window_rows(const Grid& from, const Grid& to, int stride, int top, int l
   return rows;
 }
 
+/// The same in a grid with one row of zeros for all that is outside.
+RowList window_rows(const Grid& from, const Grid& to, int stride, int top, int left) {
+  return window_rows(to, stride, top, left, [&](int image, int y, int x) {
+    const bool inside = y >= 0 && y < from.size.height && x >= 0 && x < from.size.width;
+    return inside ? int32_t(image * from.positions() + y * from.size.width + x) : from.zero_row();
+  });
+}
+
 }  // namespace
+
+RowList BorderedRows::all() const {
+  RowList rows;
+  rows.reserve(size_t(grid.rows()));
+  for (int image = 0; image < grid.images; ++image) {
+    for (int y = 0; y < grid.size.height; ++y) {
+      for (int x = 0; x < grid.size.width; ++x) rows.push_back(row(image, y, x));
+    }
+  }
+  return rows;
+}
+
+RowList BorderedRows::border() const {
+  std::vector<uint8_t> taken(static_cast<size_t>(rows()));
+  for (const int32_t row : all()) taken[size_t(row)] = 1;
+  RowList free;
+  for (int32_t row = 0; row < rows(); ++row) {
+    if (!taken[size_t(row)]) free.push_back(row);
+  }
+  return free;
+}
 
 RowList neighbour_rows(const Grid& from, const Grid& to, int stride) {
   return window_rows(from, to, stride, 1, 1);
+}
+
+RowList neighbour_rows(const BorderedRows& from, const Grid& to, int stride) {
+  return window_rows(to, stride, 1, 1,
+                     [&](int image, int y, int x) { return from.row(image, y, x); });
 }
 
 RowList pooled_rows(const Grid& from, const Grid& to, const PoolStep& pool) {

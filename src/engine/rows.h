@@ -25,8 +25,25 @@ struct Grid {
   int image_of(int32_t row) const { return row / positions(); }
 };
 
+/// Where the positions of a grid lie in memory with rows of zeros around each image: a line before
+/// and after, which images share, and one row between two lines. So each of a position's neighbours
+/// lies at one distance from it, outside of the image too.
+struct BorderedRows {
+  Grid grid;
+
+  int line() const { return grid.size.width + 1; }
+  int rows() const { return (grid.images * (grid.size.height + 1) + 1) * line() + 1; }
+  /// y and x may be one beyond the image.
+  int32_t row(int image, int y, int x) const {
+    return int32_t((image * (grid.size.height + 1) + y + 1) * line() + x + 1);
+  }
+  RowList all() const;  // of all positions
+  RowList border() const;
+};
+
 /// For every position of `to` the nine rows of `from` that a 3x3 window of this stride covers.
 RowList neighbour_rows(const Grid& from, const Grid& to, int stride);
+RowList neighbour_rows(const BorderedRows& from, const Grid& to, int stride);
 
 /// The same for windows of max pooling, which may begin elsewhere than a line before their centre.
 RowList pooled_rows(const Grid& from, const Grid& to, const PoolStep& pool);

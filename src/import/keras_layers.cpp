@@ -1,6 +1,7 @@
 #include "import/keras_layers.h"
 
 #include "base/error.h"
+#include "io/json_numbers.h"
 
 namespace sact::importing {
 namespace {
@@ -92,14 +93,14 @@ double KerasLayers::number(const KerasLayer& layer, const char* key) const {
 
 std::pair<int, int> KerasLayers::pair(const KerasLayer& layer, const char* key) const {
   const auto found = layer.config.find(key);
-  if (found != layer.config.end() && found->is_number_integer()) {
-    return {found->get<int>(), found->get<int>()};
+  if (found != layer.config.end()) {
+    if (const auto both = io::int_of(*found)) return {*both, *both};
+    if (found->is_array() && found->size() == 2) {
+      const auto first = io::int_of((*found)[0]), second = io::int_of((*found)[1]);
+      if (first && second) return {*first, *second};
+    }
   }
-  if (found == layer.config.end() || !found->is_array() || found->size() != 2 ||
-      !(*found)[0].is_number_integer() || !(*found)[1].is_number_integer()) {
-    refuse(layer, fmt::format("its config has no pair of numbers '{}'", key));
-  }
-  return {(*found)[0].get<int>(), (*found)[1].get<int>()};
+  refuse(layer, fmt::format("its config has no pair of numbers '{}'", key));
 }
 
 std::string KerasLayers::text(const KerasLayer& layer, const char* key,

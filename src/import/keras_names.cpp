@@ -9,6 +9,7 @@
 #include "import/keras_layers.h"
 #include "import/layout.h"
 #include "import/named_network.h"
+#include "io/json_numbers.h"
 #include "model/architecture.h"
 
 namespace sact::importing {
@@ -236,10 +237,10 @@ class KerasReader {
     if (found != layer.config.end() && found->is_array() && found->size() == 2 &&
         (*found)[0] == (*found)[1]) {
       const io::Json& lines = (*found)[0];
-      if (lines.is_number_integer()) return {lines.get<int>(), lines.get<int>()};
-      if (lines.is_array() && lines.size() == 2 && lines[0].is_number_integer() &&
-          lines[1].is_number_integer()) {
-        return {lines[0].get<int>(), lines[1].get<int>()};
+      if (const auto both = io::int_of(lines)) return {*both, *both};
+      if (lines.is_array() && lines.size() == 2) {
+        const auto before = io::int_of(lines[0]), after = io::int_of(lines[1]);
+        if (before && after) return {*before, *after};
       }
     }
     layers_.refuse(layer, "its padding is not the same for rows and columns");
@@ -296,10 +297,12 @@ class KerasReader {
     network_.size = {InputSpec().size, kKeras};
     for (const char* key : {"batch_input_shape", "batch_shape"}) {
       const auto shape = input.config.find(key);
-      if (shape != input.config.end() && shape->is_array() && shape->size() == 4 &&
-          (*shape)[1].is_number_integer() && (*shape)[1] == (*shape)[2]) {
-        network_.size = {(*shape)[1].get<int>(), kConfigs};
-      }
+      if (shape == input.config.end() || !shape->is_array() || shape->size() != 4) continue;
+      const io::Json& side = (*shape)[1];
+      if (!side.is_number_integer() || side != (*shape)[2]) continue;
+      const auto size = io::int_of(side);
+      if (!size) layers_.refuse(input, fmt::format("its size is {}", io::dump_json(side)));
+      network_.size = {*size, kConfigs};
     }
     return read_pool(relu_after(taken.norm));
   }
@@ -420,6 +423,7 @@ class KerasReader {
     spec.units = names_.units();
     spec.stem_pool = network_.pool.value;
     const int side = network_.size.value;
+    validate_image_size({side, side}, source_.name + ": ");
     const Size last = spec.block_size(spec.blocks() - 1, {side, side});
     if (layers_.pair(layer, "pool_size") == std::pair(last.height, last.width)) return true;
     layers_.refuse(

@@ -101,7 +101,7 @@ class TfjsReader {
     entry.name = required_text(json, "name", source_.name + ": its manifest");
     const std::string where = fmt::format("{}: weight '{}'", source_.name, printable(entry.name));
     for (const Json& extent : required_array(json, "shape", where)) {
-      if (!extent.is_number_integer() || extent.get<int64_t>() < 0) {
+      if (!extent.is_number_integer() || extent.get<int64_t>() < 1) {
         fail("{}: its shape has {}", where, printable(io::dump_json(extent), 40));
       }
       entry.shape.push_back(extent.get<int64_t>());
@@ -142,15 +142,20 @@ class TfjsReader {
     return value.get<double>();
   }
 
-  /// A shard beside the model.json: nothing else may be named.
-  std::filesystem::path shard_path(const Json& json) const {
-    const std::filesystem::path shard = json.is_string() ? json.get<std::string>() : "";
+  /// A shard beside the model.json: nothing else may be named, and none again, so that weights take
+  /// no more memory than there are files.
+  std::filesystem::path shard_path(const Json& json) {
+    const std::string name = json.is_string() ? json.get<std::string>() : "";
+    const std::filesystem::path shard = name;
     const bool inside =
-        !shard.empty() && shard.is_relative() &&
+        !shard.empty() && shard.is_relative() && printable(name, name.size()) == name &&
         std::none_of(shard.begin(), shard.end(), [](const auto& part) { return part == ".."; });
     if (!inside) {
       fail("{}: its manifest names the shard '{}', which is not a file beside it", source_.name,
            printable(io::dump_json(json), 80));
+    }
+    if (!shards_.insert(shard.lexically_normal()).second) {
+      fail("{}: its manifest names the shard '{}' twice", source_.name, printable(name, 80));
     }
     return path_.parent_path() / shard;
   }
@@ -232,6 +237,7 @@ class TfjsReader {
   }
 
   std::filesystem::path path_;
+  std::set<std::filesystem::path> shards_;  // that were named
   std::shared_ptr<TfjsMemory> memory_;
   Source source_;
 };

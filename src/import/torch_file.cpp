@@ -36,12 +36,13 @@ std::string_view class_of(const PickleValue& value) {
 
 /// The tensor that a value is, out of the parameter it may be wrapped in; null for anything else.
 const PickleValue* as_tensor(const PickleValue& value) {
-  const std::string_view maker = class_of(value);
-  if (maker == "torch._utils._rebuild_parameter" && !value.items[1]->items.empty()) {
-    return as_tensor(*value.items[1]->items[0]);
+  const PickleValue* tensor = &value;
+  if (class_of(value) == "torch._utils._rebuild_parameter" && !value.items[1]->items.empty()) {
+    tensor = value.items[1]->items[0];  // once: a damaged file's may hold each other in a circle
   }
+  const std::string_view maker = class_of(*tensor);
   return maker == "torch._utils._rebuild_tensor_v2" || maker == "torch._utils._rebuild_tensor"
-             ? &value
+             ? tensor
              : nullptr;
 }
 

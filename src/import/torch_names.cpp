@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "data/fields.h"
 #include "import/named_network.h"
+#include "io/json_numbers.h"
 #include "model/architecture.h"
 
 namespace sact::importing {
@@ -229,7 +230,9 @@ void read_timm_config(NamedNetwork& network, const std::filesystem::path& file) 
   }
   const Json size = config.value("input_size", Json());
   if (size.is_array() && size.size() == 3 && size[2].is_number_integer() && size[1] == size[2]) {
-    network.size = {size[2].get<int>(), from};
+    const auto side = io::int_of(size[2]);
+    if (!side) fail("{}: its 'input_size' has {}", path.string(), io::dump_json(size[2]));
+    network.size = {*side, from};
   }
 }
 

@@ -1,6 +1,9 @@
 #include "io/json.h"
 
+#include <utility>
+
 #include "base/error.h"
+#include "io/json_numbers.h"
 
 namespace sact::io {
 
@@ -39,6 +42,13 @@ Json parse_json(std::string_view text, const std::string& name) {
   } catch (const Json::exception& error) {  // a number that no type can hold
     fail("{}: is not usable JSON: {}", name, printable(error.what()));
   }
+}
+
+std::optional<int> int_of(const Json& json) {
+  if (!json.is_number_integer()) return std::nullopt;
+  const bool fits = json.is_number_unsigned() ? std::in_range<int>(json.get<uint64_t>())
+                                              : std::in_range<int>(json.get<int64_t>());
+  return fits ? std::optional(json.get<int>()) : std::nullopt;
 }
 
 std::string dump_json(const Json& json, int indent) {

@@ -217,7 +217,8 @@ std::vector<float> float_values(const TensorView& view, std::string_view name) {
 std::vector<std::byte> stored_as(std::span<const float> values, Dtype dtype) {
   std::vector<std::byte> bytes(values.size() * dtype_size(dtype));
   if (dtype == Dtype::kF32) {
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+    const auto given = std::as_bytes(values);
+    std::copy(given.begin(), given.end(), bytes.begin());  // also none, which memcpy() must not get
     return bytes;
   }
   SACT_ASSERT(dtype == Dtype::kF16 || dtype == Dtype::kBF16);

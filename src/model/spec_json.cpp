@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "io/json.h"
+#include "io/json_numbers.h"
 #include "model/spec.h"
 
 namespace sact {
@@ -42,13 +42,9 @@ class KeyReader {
 
  private:
   static void convert(const Json& json, const std::string& what, int& value) {
-    // Through 64 bits, so that an absurd number is refused and not wrapped into a plausible one.
-    if (!json.is_number_integer() ||
-        (json.is_number_unsigned() ? json.get<uint64_t>() > uint64_t(INT32_MAX)
-                                   : json.get<int64_t>() < INT32_MIN)) {
-      fail("{} must be a whole number, found {}", what, shown(json));
-    }
-    value = json.get<int>();
+    const auto number = io::int_of(json);
+    if (!number) fail("{} must be a whole number, found {}", what, shown(json));
+    value = *number;
   }
   static void convert(const Json& json, const std::string& what, double& value) {
     if (!json.is_number()) fail("{} must be a number, found {}", what, shown(json));

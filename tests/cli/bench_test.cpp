@@ -90,6 +90,10 @@ TEST_F(CliBench, JsonHasTheDocumentedKeys) {
           EXPECT_EQ(row["what"], density == 0 ? "dense" : "adaptive");
           EXPECT_EQ(row["density"], density == 0 ? 1 : density);
           EXPECT_EQ(row["runs"], 2);
+          EXPECT_FALSE(row["isa"].get<std::string>().empty());
+          EXPECT_FALSE(row["kernels_because"].get<std::string>().empty());
+          // bf16 runs in fp32 where that is faster.
+          EXPECT_TRUE(row["kernel_dtype"] == dtype || row["kernel_dtype"] == "fp32");
           EXPECT_GT(row["of_peak"], 0);
           const double theoretical = row["theoretical_speedup"];
           if (density == 0) {
@@ -112,7 +116,7 @@ TEST_F(CliBench, APlainModelIsMeasuredWithFreshHalting) {
   const auto finished = bench({"plain", "--density", "0.5", "--csv", "rows.csv", "--layers"});
   ASSERT_EQ(finished.status, 0) << finished.err;
   for (const char* part : {"stages.0.blocks.0.conv2", "9 x 4 to 4", "dense", "adaptive", "0.50",
-                           "kernels, 2 threads", "wrote rows.csv"}) {
+                           "fp32: ", "kernels, ", "2 threads; medians", "wrote rows.csv"}) {
     EXPECT_NE(finished.out.find(part), std::string::npos) << part << "\n" << finished.out;
   }
   std::ifstream file(directory_ / "rows.csv");

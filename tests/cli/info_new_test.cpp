@@ -358,6 +358,21 @@ TEST(CliDoctor, NamesTheKernelsOfTheEngine) {
   EXPECT_NE(unknown["hint"].get<std::string>().find("abacus"), std::string::npos);
 }
 
+TEST(CliDoctor, MeasuresThePeakOfEveryTypeAndSaysWhyItsKernelsWereChosen) {
+  const auto finished =
+      test::Running({SACT_PROGRAM, {"doctor", "--json"}, {"SACT_ISA=scalar"}}).wait();
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const Json json = Json::parse(finished.out);
+  for (const std::string type : {"fp32", "bf16"}) {
+    std::string found;
+    for (const Json& check : json["checks"]) {
+      if (check["name"] == type + " kernels") found = check["found"];
+    }
+    EXPECT_TRUE(found.starts_with("scalar, asked for; at best ")) << found;
+    EXPECT_NE(found.find(" GFLOP/s with "), std::string::npos) << found;
+  }
+}
+
 TEST(CliDoctor, SaysWhatItFound) {
   const auto finished = run_sact({"doctor", "--json"});
   ASSERT_EQ(finished.status, 0) << finished.err;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 
 namespace sact::engine {
@@ -87,6 +89,42 @@ TEST(Rows, WindowsOfStrideTwoStayInsideTheirImage) {
   // The last position of the second image: its window ends below the image.
   const RowList last(windows.end() - 9, windows.end());
   EXPECT_EQ(last, (RowList{20 + 13, 20 + 14, 20 + 15, 20 + 17, 20 + 18, 20 + 19, 40, 40, 40}));
+}
+
+TEST(BorderedRows, HaveEachNeighbourAtOneDistanceAndZerosOutside) {
+  for (const Grid& grid : {Grid{1, {7, 9}}, Grid{3, {4, 5}}, Grid{2, {1, 1}}}) {
+    const BorderedRows bordered{grid};
+    const RowList places = bordered.all(), border = bordered.border();
+    ASSERT_EQ(places.size() + border.size(), size_t(bordered.rows()));
+    const RowList plain = neighbour_rows(grid, grid, 1), found = neighbour_rows(bordered, grid, 1);
+    for (int row = 0; row < grid.rows(); ++row) {
+      for (int tap = 0; tap < 9; ++tap) {
+        const int32_t neighbour = plain[size_t(row * 9 + tap)],
+                      place = found[size_t(row * 9 + tap)];
+        EXPECT_EQ(place - places[size_t(row)], found[size_t(tap)] - places[0]);
+        if (neighbour == grid.zero_row()) {
+          EXPECT_TRUE(std::find(border.begin(), border.end(), place) != border.end());
+        } else {
+          EXPECT_EQ(place, places[size_t(neighbour)]);
+        }
+      }
+    }
+  }
+}
+
+TEST(BorderedRows, StridedWindowsAreThoseOfThePlainGrid) {
+  const Grid from{2, {7, 8}}, to{2, {4, 4}};
+  const BorderedRows bordered{from};
+  const RowList places = bordered.all(), border = bordered.border();
+  const RowList plain = neighbour_rows(from, to, 2), found = neighbour_rows(bordered, to, 2);
+  ASSERT_EQ(plain.size(), found.size());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    if (plain[i] == from.zero_row()) {
+      EXPECT_TRUE(std::find(border.begin(), border.end(), found[i]) != border.end());
+    } else {
+      EXPECT_EQ(found[i], places[size_t(plain[i])]);
+    }
+  }
 }
 
 }  // namespace

@@ -1,31 +1,15 @@
 // Fuzz target: the bytes of a model file, from the container to the values of the weights.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
 #include "base/error.h"
+#include "fuzz/memory_file.h"
 #include "io/safetensors.h"
 #include "model/model_file.h"
 
 namespace {
-
-/// A file in memory, written anew for every input. Disks would be the slowest part of the run.
-class MemoryFile {
- public:
-  MemoryFile() : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) { SACT_ASSERT(descriptor_ >= 0); }
-  void replace(const uint8_t* data, size_t size) {
-    SACT_ASSERT(::ftruncate(descriptor_, 0) == 0);
-    SACT_ASSERT(::pwrite(descriptor_, data, size, 0) == ssize_t(size));
-  }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 /// The bytes where they are, so that the address sanitizer sees a read beyond their end.
 void read_all_tensors(std::span<const std::byte> bytes) {
@@ -44,7 +28,7 @@ void read_model(const std::string& path) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static MemoryFile file;
+  static sact::test::MemoryFile file;
   try {
     read_all_tensors(std::as_bytes(std::span(data, size)));
   } catch (const sact::Error&) {

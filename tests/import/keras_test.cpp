@@ -1,6 +1,8 @@
 // TensorFlow.js layers models of Keras' ResNets: names, layouts, configs, shards, damage.
 #include <gtest/gtest.h>
 
+#include <climits>
+
 #include "import/import.h"
 #include "import/running.h"
 #include "import/samples.h"
@@ -248,6 +250,23 @@ TEST_F(Keras, ThePoolingOfOldNetworksMustCoverThemWhole) {
   EXPECT_EQ(imported(model).spec.units, spec_.units);
   model.config("avg_pool")["pool_size"] = {7, 7};
   expect_mentions(refusal(model), "8x8");
+  for (const int side : {INT_MAX, -1}) {
+    model.config("input_1")["batch_input_shape"] = {nullptr, side, side, 3};
+    expect_mentions(refusal(model), "cannot be used");
+  }
+}
+
+TEST_F(Keras, NumbersThatAreTooLargeAreNotWrappedIntoOthers) {
+  constexpr int64_t kWrap = int64_t(1) << 32;
+  KerasModel sized(spec_, 1);
+  sized.config("input_1")["batch_input_shape"] = {nullptr, kWrap + 64, kWrap + 64, 3};
+  expect_mentions(refusal(sized), "layer 'input_1': its size is 4294967360");
+  KerasModel strided(spec_, 1);
+  strided.config("res2a_branch2a")["strides"] = {kWrap + 1, kWrap + 1};
+  expect_mentions(refusal(strided), "'strides'");
+  KerasModel padded(spec_, 1);
+  padded.config("conv1_pad")["padding"] = {{kWrap + 3, kWrap + 3}, {kWrap + 3, kWrap + 3}};
+  expect_mentions(refusal(padded), "padding");
 }
 
 TEST_F(Keras, TensorsThatAreMissingOrTooManyAreNamedAsKerasDoes) {
@@ -305,6 +324,14 @@ TEST_F(Keras, AManifestThatLiesIsRefused) {
   expect_mentions(
       refusal_of_json([](Json& j) { j["weightsManifest"][0]["paths"][0] = "gone.bin"; }),
       "gone.bin");
+  expect_mentions(
+      refusal_of_json([](Json& j) { j["weightsManifest"][0]["paths"][0] = "two\nlines.bin"; }),
+      "not a file beside it");
+  expect_mentions(refusal_of_json([](Json& j) {
+                    Json& paths = j["weightsManifest"][0]["paths"];
+                    paths.push_back("./" + paths[0].get<std::string>());
+                  }),
+                  "twice");
   expect_mentions(refusal_of_json([](Json& j) { j["modelTopology"].erase("model_config"); }),
                   "'config'");
   expect_mentions(refusal_of_json([](Json& j) {
@@ -312,6 +339,13 @@ TEST_F(Keras, AManifestThatLiesIsRefused) {
                     layers.push_back(layers[1]);
                   }),
                   "two layers");
+}
+
+TEST_F(Keras, ATensorWithoutValuesIsRefusedHoweverLargeItsOtherSides) {
+  KerasModel model(spec_, 1);
+  test::named(model.tensors, "conv1/kernel") = {
+      "conv1/kernel", {1LL << 40, 0, 1LL << 40, 1LL << 40}, {}};
+  expect_mentions(refusal(model), "weight 'conv1/kernel': its shape has 0");
 }
 
 TEST_F(Keras, ACutShardIsNamedAsSuch) {

@@ -94,6 +94,15 @@ TEST_F(TorchFiles, TensorsThatReachBeyondTheirStorageAreRefused) {
   expect_mentions(refusal(one_tensor("FloatStorage", {2}, {1}, 0, "7")), "no record 'a/data/7'");
 }
 
+TEST_F(TorchFiles, ParametersThatHoldEachOtherInACircleAreNoTensors) {
+  test::Pickler pickler;
+  pickler.ordered_dict().unicode("conv1.weight");
+  pickler.global("torch._utils", "_rebuild_parameter").raw("]q\xf0Rq\xf1");
+  // The list that it was made with gets the parameter itself.
+  pickler.raw("h\xf0").raw("h\xf1").raw("a0s.");
+  expect_mentions(refusal(test::zip({{"a/data.pkl", pickler.text}})), "holds no state dict");
+}
+
 TEST_F(TorchFiles, ACutFileIsRefusedWhereverItEnds) {
   const std::string bytes = TorchFile{state_, "state_dict"}.bytes();
   for (size_t size = 0; size < bytes.size(); size += 1 + size / 20) {

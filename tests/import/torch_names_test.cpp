@@ -82,6 +82,9 @@ TEST_F(TorchNames, TheConfigOfTimmTellsTheInput) {
   expect_mentions(refusal(test::torch_state(v1_)), "resnetblur50");
   test::write_bytes(directory_ / "config.json", R"({"architectures": ["ResNet"]})");
   EXPECT_EQ(imported(test::torch_state(v1_)).spec.input.size, 224) << "not a config of timm";
+  test::write_bytes(directory_ / "config.json",
+                    R"({"pretrained_cfg": {"input_size": [3, 4294967520, 4294967520]}})");
+  expect_mentions(refusal(test::torch_state(v1_)), "'input_size' has 4294967520");
 }
 
 TEST_F(TorchNames, OptionsWinOverWhatIsUsual) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/json_numbers.h"
 #include "support/errors.h"
 
 namespace sact::io {
@@ -41,6 +42,16 @@ TEST(Json, TextThatEndsTooEarlyIsNotBlamedOnAByteBehindItsEnd) {
 
 TEST(Json, BytesThatAreNotUtf8DoNotStopOutput) {
   EXPECT_EQ(dump_json(Json("a\xff")), "\"a\xef\xbf\xbd\"");
+}
+
+TEST(Json, NumbersThatAnIntCannotHoldAreNone) {
+  const auto number = [](const char* text) { return int_of(parse_json(text, "x")); };
+  EXPECT_EQ(number("2147483647"), 2147483647);
+  EXPECT_EQ(number("-2147483648"), -2147483647 - 1);
+  for (const char* text : {"2147483648", "-2147483649", "4294967520", "18446744073709551615",
+                           "1e99", "3.0", "\"3\"", "null"}) {
+    EXPECT_EQ(number(text), std::nullopt) << text;
+  }
 }
 
 TEST(Json, KeysKeepTheirOrder) {

@@ -92,6 +92,7 @@ TEST(Safetensors, FloatValuesFromEveryFloatingType) {
     const auto bytes = stored_as(values, dtype);
     EXPECT_EQ(bytes.size(), values.size() * dtype_size(dtype));
     EXPECT_EQ(float_values({dtype, {5}, bytes}, "x"), values) << dtype_name(dtype);
+    EXPECT_TRUE(stored_as({}, dtype).empty());
   }
   const std::vector<double> wide = {0, 1, -0.5, 1024, 0x1p-14};
   EXPECT_EQ(float_values({Dtype::kF64, {5}, std::as_bytes(std::span(wide))}, "x"), values);

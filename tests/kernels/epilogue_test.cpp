@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/random_rows.h"
+#include "kernels/tested_tables.h"
 
 namespace sact::kernels {
 namespace {
@@ -128,7 +129,7 @@ void compare_all(const Problem& p, DataType type) {
   for (const Epilogues& e : all_epilogues()) {
     if (e.add && sizeof(Out) != sizeof(float)) continue;
     const auto expected = run<In, Out>(p, e, scalar_table(), type);
-    for (const Table* table : available_tables()) {
+    for (const Table* table : tested_tables()) {
       SCOPED_TRACE(std::string(table->name) + " " + name_of(type) + text(e));
       const auto found = run<In, Out>(p, e, *table, type);
       for (size_t i = 0; i < p.before.size(); ++i) {
@@ -174,7 +175,7 @@ Results<float> run_one(const Table& table, float weight, float before, float mea
 }
 
 TEST(Epilogue, AResidualWithReluIsThePositivePartOfTheNewState) {
-  for (const Table* table : available_tables()) {
+  for (const Table* table : tested_tables()) {
     SCOPED_TRACE(table->name);
     const Epilogues both = {true, true, true, false, false};
     // 3 - 1 = 2: the mean moves by half of the change.
@@ -199,7 +200,7 @@ TEST(Epilogue, AResidualWithReluIsThePositivePartOfTheNewState) {
 
 TEST(Epilogue, WithARemainderOfOneTheMeanIsTheNewStateToTheBitAndKeptByTheLastUnitOnly) {
   const float before = 0.1f, weight = 1e-8f, kept = 10;
-  for (const Table* table : available_tables()) {
+  for (const Table* table : tested_tables()) {
     for (const bool relu : {false, true}) {
       for (const bool first : {false, true}) {
         SCOPED_TRACE(table->name);

@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/parts.h"
 #include "kernels/cpu/simd/targets.h"
+#include "kernels/cpu/tiles/hardware.h"
 #include "support/errors.h"
 
 namespace sact::kernels {
@@ -63,11 +64,12 @@ TEST(Tables, TargetsOfHighwayAreNamedByWhatTheyCanDo) {
   EXPECT_STREQ(isa_of(avx2).name, "AVX2");
   for (const SimdTarget& target : {avx3, zen4, spr}) {
     EXPECT_STREQ(isa_of(target).name, "AVX512");
-    EXPECT_STREQ(isa_with_bf16(isa_of(target)).name, "AVX512-BF16");
+    EXPECT_STREQ(isa_with(isa_of(target), kBf16Isa).name, "AVX512-BF16");
     EXPECT_LT(isa_of(avx2).rank, isa_of(target).rank);
-    EXPECT_LT(isa_of(target).rank, isa_with_bf16(isa_of(target)).rank);
+    EXPECT_LT(isa_of(target).rank, isa_with(isa_of(target), kBf16Isa).rank);
+    EXPECT_LT(isa_with(isa_of(target), kBf16Isa).rank, isa_with(isa_of(target), kAmxIsa).rank);
   }
-  EXPECT_LT(isa_with_bf16(isa_of(avx3)).rank, isa_of(zen4).rank);
+  EXPECT_LT(isa_with(isa_of(avx3), kAmxIsa).rank, isa_of(zen4).rank);
   EXPECT_STREQ(isa_of({1LL << 28, "NEON", false, 16}).name, "NEON");
   EXPECT_STREQ(isa_of({1LL << 40, "LASX", false, 32}).name, "LASX");
   EXPECT_STREQ(isa_of({1LL << 60, "Unknown", false, 64}).name, "Unknown");
@@ -77,9 +79,17 @@ TEST(Tables, TargetsOfHighwayAreNamedByWhatTheyCanDo) {
 TEST(Tables, TheBFloat16InstructionIsUsedWhereTheProcessorHasIt) {
   if (!has_avx512_bf16()) GTEST_SKIP() << "this processor has no products of bfloat16";
   EXPECT_TRUE(available_tables().back()->functions(DataType::kBFloat16).native);
-  EXPECT_EQ(&chosen_table("AVX512-BF16"), available_tables().back());
   const Table &with = chosen_table("AVX512-BF16"), &without = chosen_table("AVX512");
   EXPECT_FALSE(without.functions(DataType::kBFloat16).native);
+  EXPECT_EQ(with.functions(DataType::kFloat32).product,
+            without.functions(DataType::kFloat32).product);
+}
+
+TEST(Tables, TilesAreUsedWhereATrialProductWorks) {
+  if (!has_bf16_tiles()) GTEST_SKIP() << "this processor has no tiles for bfloat16";
+  const Table &with = chosen_table("AMX"), &without = chosen_table("AVX512");
+  EXPECT_EQ(&with, available_tables().back());
+  EXPECT_TRUE(with.functions(DataType::kBFloat16).native);
   EXPECT_EQ(with.functions(DataType::kFloat32).product,
             without.functions(DataType::kFloat32).product);
 }

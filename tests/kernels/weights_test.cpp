@@ -37,7 +37,8 @@ TEST(Weights, AreLaidOutInWholePanelsAndGroupsOfDepths) {
   for (const OperandType& type : operand_types()) {
     SCOPED_TRACE(type.name);
     Arena arena(4096);
-    const PackedWeights packed = pack_weights(type, 2, {weights.data(), {6, 2, 1}, 2, 3, 3}, arena);
+    const PackedWeights packed =
+        pack_weights(type, {2}, {weights.data(), {6, 2, 1}, 2, 3, 3}, arena);
     ASSERT_EQ(packed.panels(), 2);
     EXPECT_EQ(packed.scales, nullptr);
     const int group = type.depth_group, padded = (3 + group - 1) / group * group;
@@ -55,6 +56,18 @@ TEST(Weights, AreLaidOutInWholePanelsAndGroupsOfDepths) {
       }
     }
   }
+}
+
+TEST(Weights, OfALayoutWithADepthStepHaveZerosUpToIt) {
+  // Two taps of depth 3 in steps of 4, one column.
+  const std::vector<float> weights = {1, 2, 3, 4, 5, 6};
+  Arena arena(4096);
+  const PackedWeights packed = pack_weights(operand_type(DataType::kFloat32), {2, 4},
+                                            {weights.data(), {0, 1, 3}, 2, 3, 1}, arena);
+  EXPECT_EQ(packed.panel_elements(), 2 * 4 * 2);
+  const auto* data = static_cast<const float*>(packed.data);
+  const std::vector<float> expected = {1, 0, 2, 0, 3, 0, 0, 0, 4, 0, 5, 0, 6, 0, 0, 0};
+  EXPECT_EQ(std::vector<float>(data, data + 16), expected);
 }
 
 /// A type that no table has kernels for: whole numbers of 8 bits, four depths together.
@@ -76,7 +89,7 @@ TEST(Weights, OfATypeWithALargestAreScaledToItByColumn) {
   const std::vector<float> weights = {1, -2, 3, -4, 5, 254, 0, 0, 0, -2, 0, 0, 0, 0, 0};
   Arena arena(4096);
   const PackedWeights packed =
-      pack_weights(kWholeNumbers, 2, {weights.data(), {5, 1, 0}, 1, 5, 3}, arena);
+      pack_weights(kWholeNumbers, {2}, {weights.data(), {5, 1, 0}, 1, 5, 3}, arena);
   ASSERT_EQ(packed.panels(), 2);
   EXPECT_FLOAT_EQ(packed.scales[0], 5.0f / 127);
   EXPECT_FLOAT_EQ(packed.scales[1], 2);

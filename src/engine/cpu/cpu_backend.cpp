@@ -1,5 +1,7 @@
 #include "engine/cpu/cpu_backend.h"
 
+#include <mutex>
+
 #include "base/log.h"
 #include "base/text.h"
 #include "engine/cpu/detector_session.h"
@@ -10,37 +12,52 @@
 namespace sact::engine {
 namespace {
 
-void log_session(const Plan& plan, int threads) {
-  log_verbose("the engine runs the {} kernels in {} with {}", plan.table.name,
-              kernels::name_of(plan.type), pluralize(threads, "thread"));
+void log_session(const KernelChoice& choice, int threads) {
+  log_verbose("the engine runs the {} kernels in {} with {}: {}", choice.table->name,
+              kernels::name_of(choice.type), pluralize(threads, "thread"), choice.why);
+}
+
+/// Says so once where the type that was asked for is not what runs.
+KernelChoice chosen_for(const LoadOptions& options) {
+  KernelChoice choice = kernel_choice(options.precision, options.isa);
+  if (choice.type != options.precision) {
+    static std::once_flag told;
+    std::call_once(told, [&] { log_info("{}", choice.why); });
+  }
+  return choice;
 }
 
 class CpuNetwork : public LoadedNetwork {
  public:
-  explicit CpuNetwork(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+  CpuNetwork(std::shared_ptr<const Plan> plan, KernelChoice choice)
+      : plan_(std::move(plan)), choice_(std::move(choice)) {}
 
   std::unique_ptr<NetworkSession> session(int threads,
                                           const HaltingControl& halting) const override {
-    log_session(*plan_, threads);
+    log_session(choice_, threads);
     return std::make_unique<CpuSession>(plan_, threads, halting);
   }
   int64_t bytes_needed(int count, Size size) const override {
     return CpuSession(plan_, 1).bytes_needed(count, size);
   }
-  std::string kernels() const override { return std::string(plan_->table.name); }
+  KernelFacts kernels() const override {
+    return {choice_.table->name, kernels::name_of(choice_.type), choice_.why};
+  }
 
  private:
   std::shared_ptr<const Plan> plan_;
+  KernelChoice choice_;
 };
 
 class CpuDetector : public LoadedDetector {
  public:
-  explicit CpuDetector(std::shared_ptr<const DetectorPlan> plan) : plan_(std::move(plan)) {}
+  CpuDetector(std::shared_ptr<const DetectorPlan> plan, KernelChoice choice)
+      : plan_(std::move(plan)), choice_(std::move(choice)) {}
 
   const ModelSpec& spec() const override { return plan_->spec; }
   std::unique_ptr<DetectorSession> session(int threads,
                                            const HaltingControl& halting) const override {
-    log_session(*plan_->extractor, threads);
+    log_session(choice_, threads);
     return std::make_unique<CpuDetectorSession>(plan_, threads, halting);
   }
   int64_t bytes_needed(Size scaled) const override {
@@ -49,6 +66,7 @@ class CpuDetector : public LoadedDetector {
 
  private:
   std::shared_ptr<const DetectorPlan> plan_;
+  KernelChoice choice_;
 };
 
 class CpuBackend : public Backend {
@@ -66,19 +84,22 @@ class CpuBackend : public Backend {
 
   std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source,
                                             const LoadOptions& options) const override {
-    return std::make_shared<CpuNetwork>(std::make_shared<Plan>(
-        source.spec, source.weights, kernel_table(options.isa), options.precision));
+    const KernelChoice choice = chosen_for(options);
+    return std::make_shared<CpuNetwork>(
+        std::make_shared<Plan>(source.spec, source.weights, *choice.table, choice.type), choice);
   }
 
   std::shared_ptr<const LoadedDetector> load_detector(const NetworkSource& source,
                                                       const LoadOptions& options) const override {
-    return std::make_shared<CpuDetector>(std::make_shared<DetectorPlan>(
-        source.spec, source.weights, kernel_table(options.isa), options.precision));
+    const KernelChoice choice = chosen_for(options);
+    return std::make_shared<CpuDetector>(
+        std::make_shared<DetectorPlan>(source.spec, source.weights, *choice.table, choice.type),
+        choice);
   }
 
   std::function<double()> peak(const LoadOptions& options) const override {
-    const auto peak =
-        std::make_shared<Peak>(kernel_table(options.isa), options.precision, options.threads);
+    const KernelChoice choice = kernel_choice(options.precision, options.isa);
+    const auto peak = std::make_shared<Peak>(*choice.table, choice.type, options.threads);
     return [peak] { return peak->measure(); };
   }
 

@@ -42,6 +42,11 @@ Split LayerTeam::split_of(int rows, const PackedLayer& layer) const {
   return {threads, 1, "few rows, but few columns too"};
 }
 
+kernels::TapChoice LayerTeam::taps_of(const kernels::RowProduct& call) const {
+  if (call.taps > 1 && functions_.likes_borders) return kernels::kTapsInTiles;
+  return kernels::tap_choice(call, operands_.type);
+}
+
 kernels::RowProduct LayerTeam::product_of(const PackedLayer& layer) {
   kernels::RowProduct call;
   call.taps = layer.weights.taps;
@@ -76,7 +81,7 @@ void LayerTeam::multiply(int thread, const PackedLayer& layer, const kernels::Ro
                          bool to_f32) {
   const Split split = split_of(call.rows, layer);
   if (profiling_) {
-    note(thread, layer.index, call.rows, split, kernels::tap_choice(call, operands_.type));
+    note(thread, layer.index, call.rows, split, taps_of(call));
   }
   const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
   const int64_t rows = call.rows, panels = call.last_panel;

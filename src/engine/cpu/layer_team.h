@@ -45,6 +45,8 @@ class LayerTeam {
   // Products. `thread` counts from 0.
   static kernels::RowProduct product_of(const PackedLayer& layer);
   Split split_of(int rows, const PackedLayer& layer) const;
+  /// How the kernels take the taps of a product.
+  kernels::TapChoice taps_of(const kernels::RowProduct& call) const;
   /// What the calling thread will read first of a layer's weights.
   static const void* first_weights(int thread, const PackedLayer& layer, Split split);
   /// The calling thread's part of a product.

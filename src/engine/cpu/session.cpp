@@ -30,6 +30,13 @@ int CpuSession::group_size(Size size) const {
   return int(std::max<int64_t>(1, kMostBytes / bytes));
 }
 
+/// Units of two 3x3 convolutions read other rows besides: theirs are plain.
+HiddenRows CpuSession::hidden_rows() const {
+  const bool bottleneck = plan_->blocks[0][0].layers[0].kernel == 1;
+  return bottleneck && plan_->functions().likes_borders ? HiddenRows::kBordered
+                                                        : HiddenRows::kPlain;
+}
+
 int CpuSession::groups_of(int count, Size size) const {
   return (count + group_size(size) - 1) / group_size(size);
 }
@@ -43,7 +50,7 @@ void CpuSession::prepare(int count, Size size) {
   });
   if (known == geometries_.end()) {
     expect_bytes(bytes_of_run(count, size), count, size);
-    auto made = std::make_unique<const Geometry>(plan_->spec, count, size);
+    auto made = std::make_unique<const Geometry>(plan_->spec, count, size, hidden_rows());
     if (geometries_.size() == kMostKnown) geometries_.erase(geometries_.begin());
     geometries_.push_back(std::move(made));
     new_geometry_ = true;
@@ -91,6 +98,13 @@ CpuSession::Needs CpuSession::needs_of(int count, Size size) const {
     needs.stream = std::max({needs.stream, before * row_stride(in, 4), rows * row_stride(out, 4)});
     needs.operand = std::max({needs.operand, before * operand_stride(std::max(in, width)),
                               rows * operand_stride(std::max(out, width))});
+    if (hidden_rows() == HiddenRows::kBordered) {
+      for (const Size& grid :
+           {spec.block_size(std::max(b - 1, 0), size), spec.block_size(b, size)}) {
+        needs.operand =
+            std::max(needs.operand, BorderedRows{{count, grid}}.rows() * operand_stride(width));
+      }
+    }
     for (const int channels : {in, out}) {
       needs.chunk = std::max(needs.chunk, chunk_rows(channels * 4) * row_stride(channels, 4));
     }
@@ -119,7 +133,7 @@ int64_t CpuSession::arena_bytes(const Needs& needs) const {
   return 4 * (3 * needs.stream + needs.outputs) +
          (3 * needs.operand + needs.input + means) * operand_size() +
          needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
-         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 4 * needs.rows) +
+         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 8 * needs.rows) +
          (int64_t{1} << 20);
 }
 
@@ -134,7 +148,7 @@ int64_t CpuSession::bytes_of_run(int count, Size size) const {
   }
   const int64_t results = positions * int64_t(sizeof(float) + sizeof(int32_t));
   return arena_bytes(needs) + ActiveRows::bytes(needs.rows) +
-         Geometry::list_bytes(spec, together, size) + count * results;
+         Geometry::list_bytes(spec, together, size, hidden_rows()) + count * results;
 }
 
 void CpuSession::expect_bytes(int64_t bytes, int count, Size size) const {
@@ -179,6 +193,7 @@ void CpuSession::take_memory(const Needs& now) {
     scratch.active = arena.take<double>(sums);
     scratch.global = arena.take<double>(needs.images);
     scratch.halting = arena.take<int32_t>(needs.rows);
+    scratch.hidden = arena.take<int32_t>(needs.rows);
   }
   arena_ = std::move(arena);
   rows_.reserve(int(needs.rows));

@@ -58,6 +58,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
     bool operator==(const Needs&) const = default;
   };
 
+  HiddenRows hidden_rows() const;
   /// Numbers that enter for each position of an image.
   int input_channels() const { return plan_->stem ? 3 : plan_->spec.stem_channels(); }
   /// Images that are run at a time.
@@ -90,6 +91,10 @@ class CpuSession : public NetworkSession, private LayerTeam {
   void run_bottleneck(int thread, int block, int number);
   void run_conv1(int thread, const PackedUnit& unit, kernels::RowProduct conv1, const int32_t* read,
                  Split split);
+  /// Where listed positions have their hidden rows; in memory of the thread unless all or plain.
+  const int32_t* hidden_rows_of(int thread, const Geometry::Hidden& hidden,
+                                const RowList& positions);
+  void clear_border(const Geometry::Hidden& hidden, int width);
   void run_conv2_and_conv3(int thread, int block, const PackedUnit& unit, kernels::RowProduct conv2,
                            kernels::RowProduct conv3, Split split);
   void run_basic(int thread, int block, int number);
@@ -166,6 +171,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
     double *halted = nullptr, *active = nullptr;    // [images, channels]: sums over positions
     double* global = nullptr;                       // [images]: its part of the global scores
     int32_t* halting = nullptr;                     // [rows]: those that halt after this unit
+    int32_t* hidden = nullptr;                      // [rows]: hidden rows of a list
   };
   std::vector<Scratch> scratch_;
 };

@@ -26,15 +26,15 @@ void CpuSession::run_first_bottleneck(int thread, int block) {
   const Geometry::Block& b = geometry_->blocks[size_t(block)];
   const int width = plan_->spec.block_width(block);
   const bool strided = unit.layers[0].stride > 1;
-  const Grid& hidden = strided ? b.grid : b.before;
-  if (thread == 0) {
-    clear_row(hidden_, hidden.zero_row(), operand_stride(width), operand_size());
-  }
+  const Grid& grid = strided ? b.grid : b.before;
+  const Geometry::Hidden& hidden = strided ? b.hidden : b.hidden_before;
+  if (thread == 0) clear_border(hidden, width);
   kernels::RowProduct conv1 = product_of(unit.layers[0]);
-  conv1.rows = hidden.rows();
+  conv1.rows = grid.rows();
   conv1.input_stride = operand_stride(unit.layers[0].weights.depth);
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
+  conv1.output_rows = hidden.rows.empty() ? nullptr : hidden.rows.data();
   conv1.epilogue.relu = unit.layers[0].relu;
   run_conv1(thread, unit, conv1, strided ? b.entry_centres.data() : nullptr,
             split_of(conv1.rows, unit.layers[0]));
@@ -45,9 +45,13 @@ void CpuSession::run_first_bottleneck(int thread, int block) {
   conv2.rows = b.grid.rows();
   conv2.input = hidden_;
   conv2.input_stride = operand_stride(width);
-  conv2.input_rows = strided ? b.neighbours.data() : b.entry.data();
   conv2.list = rows_.active().data();
-  conv2.zero_row = hidden.zero_row();
+  if (hidden.rows.empty()) {
+    conv2.input_rows = strided ? b.neighbours.data() : b.entry.data();
+    conv2.zero_row = grid.zero_row();
+  } else {
+    conv2.input_rows = hidden.neighbours.data();
+  }
   conv2.output_stride = operand_stride(width);
   conv2.epilogue.relu = unit.layers[1].relu;
   kernels::RowProduct conv3 = product_of(unit.layers[2]);
@@ -62,9 +66,22 @@ void CpuSession::run_first_bottleneck(int thread, int block) {
   team_->barrier();
   // From now on it has the rows of this grid. Where no unit follows, others may be in the next
   // block.
-  if (thread == 0 && plan_->blocks[size_t(block)].size() > 1) {
-    clear_row(hidden_, b.grid.zero_row(), operand_stride(width), operand_size());
+  if (thread == 0 && plan_->blocks[size_t(block)].size() > 1) clear_border(b.hidden, width);
+}
+
+void CpuSession::clear_border(const Geometry::Hidden& hidden, int width) {
+  for (const int32_t row : hidden.border) {
+    clear_row(hidden_, row, operand_stride(width), operand_size());
   }
+}
+
+const int32_t* CpuSession::hidden_rows_of(int thread, const Geometry::Hidden& hidden,
+                                          const RowList& positions) {
+  if (hidden.rows.empty()) return positions.data();
+  if (positions.size() == hidden.rows.size()) return hidden.rows.data();
+  int32_t* rows = scratch_[size_t(thread)].hidden;
+  for (size_t i = 0; i < positions.size(); ++i) rows[i] = hidden.rows[size_t(positions[i])];
+  return rows;
 }
 
 /// The same with two 3x3 convolutions.
@@ -156,6 +173,7 @@ void CpuSession::run_bottleneck(int thread, int block, int number) {
   const PackedUnit& unit = units[size_t(number)];
   const PackedUnit* next = size_t(number) + 1 < units.size() ? &units[size_t(number) + 1] : nullptr;
   const int width = plan_->spec.block_width(block);
+  const Geometry::Hidden& hidden = geometry_->blocks[size_t(block)].hidden;
   const RowList& entered = rows_in(unit.layers[0].domain);
   const RowList& active = rows_in(unit.layers[1].domain);
   const Split split1 = split_of(int(entered.size()), unit.layers[0]);
@@ -166,13 +184,17 @@ void CpuSession::run_bottleneck(int thread, int block, int number) {
   conv1.input_stride = operand_stride(unit.layers[0].weights.depth);
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
-  conv1.output_rows = entered.data();
+  conv1.output_rows = hidden_rows_of(thread, hidden, entered);
   conv1.epilogue.relu = unit.layers[0].relu;
   conv1.next_weights = first_weights(thread, unit.layers[1], split2);
   run_conv1(thread, unit, conv1, entered.data(), split1);
   team_->barrier();
 
   kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, active);
+  if (!hidden.rows.empty()) {
+    conv2.input_rows = hidden.neighbours.data();
+    conv2.zero_row = -1;  // each of the border is one
+  }
   conv2.output_stride = operand_stride(width);
   conv2.epilogue.relu = unit.layers[1].relu;
   conv2.next_weights = first_weights(thread, unit.layers[2], split2);
@@ -274,7 +296,7 @@ void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& un
     return;
   }
   const Scratch& scratch = scratch_[size_t(thread)];
-  note(thread, unit.layers[1].index, conv2.rows, split, kernels::tap_choice(conv2, plan_->type));
+  note(thread, unit.layers[1].index, conv2.rows, split, taps_of(conv2));
   note(thread, unit.layers[2].index, conv3.rows, split, kernels::kOneTap);
   if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split, kernels::kOneTap);
   conv2.output = scratch.narrow;

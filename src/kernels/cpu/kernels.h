@@ -25,13 +25,19 @@ struct TypedFunctions {
   DataType type = DataType::kFloat32;
   bool native = false;    // operands are multiplied as they are, not widened to float32 before
   int panel_columns = 0;  // weights are stored in panels of this many columns
+  int depth_step = 1;     // and with whole multiples of this many depths for each tap
   int tile_rows = 0;      // rows that are multiplied together
+  /// Rows of a product with several taps are fastest where each tap lies at one distance from all
+  /// of them, beyond the border of an image too.
+  bool likes_borders = false;
   void (*product)(const RowProduct&) = nullptr;         // stores the type of its operands
   void (*product_to_f32)(const RowProduct&) = nullptr;  // stores 32 bits
   void (*norm)(const RowNorm&) = nullptr;               // reads 32 bits
   /// Nothing but multiply-adds in registers, `steps` times; returns how many operations they were.
   /// For measuring what the processor can do at best.
   int64_t (*multiply_adds)(int64_t steps) = nullptr;
+
+  PanelLayout panel_layout() const { return {panel_columns, depth_step}; }
 };
 
 /// The functions that read and write 32 bits, whatever the type of operands.

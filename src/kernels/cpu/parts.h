@@ -34,5 +34,9 @@ std::vector<Part> simd_row_parts();
 std::vector<Part> simd_f32_parts();
 std::vector<Part> simd_bf16_parts();
 std::vector<Part> avx512_bf16_parts();
+std::vector<Part> amx_bf16_parts();
+// For tests: products on emulated tiles, and those that must equal amx_bf16_parts() to the bit.
+std::vector<Part> emulated_tile_parts();
+std::vector<Part> emulated_amx_bf16_parts();
 
 }  // namespace sact::kernels

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::vector<Part> (*kTranslationUnits[])() = {
     scalar_row_parts, scalar_f32_parts, scalar_bf16_parts, simd_row_parts,
-    simd_f32_parts,   simd_bf16_parts,  avx512_bf16_parts,
+    simd_f32_parts,   simd_bf16_parts,  avx512_bf16_parts, amx_bf16_parts,
 };
 
 const std::vector<Table>& tables() {
@@ -80,7 +80,7 @@ const Table& chosen_table(std::string_view name) {
 PackedWeights pack_weights(const Table& table, DataType type, const float* weights,
                            const WeightStrides& strides, int taps, int depth, int columns,
                            Arena& arena) {
-  return pack_weights(operand_type(type), table.functions(type).panel_columns,
+  return pack_weights(operand_type(type), table.functions(type).panel_layout(),
                       {weights, strides, taps, depth, columns}, arena);
 }
 

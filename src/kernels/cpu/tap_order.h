@@ -19,6 +19,8 @@ TapChoice tap_choice(const RowProduct& product, DataType type);
 inline TapOrder tap_order(const RowProduct& product, DataType type) {
   return tap_choice(product, type).order;
 }
+/// What products on tiles do, whose sums stay in registers over all taps.
+inline constexpr TapChoice kTapsInTiles = {TapOrder::kRegisters, "tiles"};
 /// What a product of one tap gets, whatever else it is.
 inline constexpr TapChoice kOneTap = {TapOrder::kRegisters, "one tap"};
 

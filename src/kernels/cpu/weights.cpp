@@ -52,15 +52,16 @@ const void* PackedWeights::panel(int number) const {
   return static_cast<const std::byte*>(data) + number * panel_elements() * type->weights.bytes;
 }
 
-PackedWeights pack_weights(const OperandType& type, int panel_columns, const WeightMatrix& matrix,
-                           Arena& arena) {
+PackedWeights pack_weights(const OperandType& type, const PanelLayout& layout,
+                           const WeightMatrix& matrix, Arena& arena) {
   constexpr int kPieceFloats = 4096;  // fit the first cache
-  PackedWeights packed{&type, matrix.taps, matrix.depth, matrix.columns, panel_columns};
-  const int bytes = type.weights.bytes, row = panel_columns * type.depth_group;
+  PackedWeights packed{&type, matrix.taps, matrix.depth, matrix.columns, layout.columns};
+  packed.padded_depth = type.padded_depth(int(padded_depth(matrix.depth, layout.depth_step)));
+  const int bytes = type.weights.bytes, row = layout.columns * type.depth_group;
   std::byte* data = arena.take<std::byte>(packed.panels() * packed.panel_elements() * bytes);
   packed.data = data;
   if (type.largest_weight > 0) packed.scales = column_scales(packed, matrix, arena);
-  const int groups = int(type.padded_depth(matrix.depth)) / type.depth_group;
+  const int groups = int(packed.padded_depth) / type.depth_group;
   const int together = std::clamp(kPieceFloats / (row * matrix.taps), 1, groups);
   std::vector<float> piece(size_t(matrix.taps) * size_t(together) * size_t(row));
   for (int panel = 0; panel < packed.panels(); ++panel) {

@@ -8,16 +8,23 @@
 
 namespace sact::kernels {
 
+/// What products of an instruction set read at a time.
+struct PanelLayout {
+  int columns = 0;
+  int depth_step = 1;  // each tap has a whole multiple of so many depths
+};
+
 /// Panels of `panel_columns` columns, each with taps and depth in order; as many consecutive depths
 /// as the type says lie together. Missing columns and depths are zeros.
 struct PackedWeights {
   const OperandType* type = nullptr;
   int taps = 0, depth = 0, columns = 0, panel_columns = 0;
+  int64_t padded_depth = 0;       // of one tap
   const void* data = nullptr;     // in the arena
   const float* scales = nullptr;  // of whole panels, for types that scale their columns
 
   int panels() const { return (columns + panel_columns - 1) / panel_columns; }
-  int64_t panel_elements() const { return taps * type->padded_depth(depth) * panel_columns; }
+  int64_t panel_elements() const { return taps * padded_depth * panel_columns; }
   const void* panel(int number) const;
 };
 
@@ -38,7 +45,7 @@ struct WeightMatrix {
   }
 };
 
-PackedWeights pack_weights(const OperandType& type, int panel_columns, const WeightMatrix& matrix,
-                           Arena& arena);
+PackedWeights pack_weights(const OperandType& type, const PanelLayout& layout,
+                           const WeightMatrix& matrix, Arena& arena);
 
 }  // namespace sact::kernels

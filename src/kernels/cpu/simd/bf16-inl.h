@@ -1,4 +1,21 @@
-// Pairs of bfloat16 operands. Included once for every target, in its namespace.
+// Operands of bfloat16 on vectors. Included once for every target, in its namespace.
+
+/// Stored by what every processor can do.
+struct RoundedBFloat16 : BFloat16 {
+  static HWY_INLINE void store(Vector value, uint16_t* to) {
+    // Rounds to the nearest, and of two to the even one. NaN stays NaN: its bits may be all ones,
+    // which rounding would turn into zero.
+    const Words words;
+    const auto bits = hn::BitCast(words, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
+    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7fff)));
+    const auto kept = hn::IfThenElse(hn::RebindMask(words, hn::IsNaN(value)),
+                                     hn::Or(bits, hn::Set(words, 0x400000)), rounded);
+    const hn::Rebind<uint16_t, Words> half;
+    const hn::RebindToSigned<Words> integers;
+    hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, hn::ShiftRight<16>(kept))), half, to);
+  }
+};
 
 /// Two neighbouring numbers of a row; `whole` is false where the second is beyond its end.
 HWY_INLINE uint32_t pair_at(const uint16_t* row, int k, bool whole) {

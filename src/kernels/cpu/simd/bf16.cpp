@@ -16,25 +16,11 @@ namespace sact::kernels::HWY_NAMESPACE {
 //
 #include "kernels/cpu/simd/bf16-inl.h"
 
-struct WidenedBFloat16 : BFloat16 {
+struct WidenedBFloat16 : RoundedBFloat16 {
   using Weight = uint16_t;
-  using Output = WidenedBFloat16;
+  using Output = RoundedBFloat16;
   static constexpr bool kNative = false;
   static constexpr int kOperations = 2;
-
-  static HWY_INLINE void store(Vector value, uint16_t* to) {
-    // Rounds to the nearest, and of two to the even one. NaN stays NaN: its bits may be all ones,
-    // which rounding would turn into zero.
-    const Words words;
-    const auto bits = hn::BitCast(words, value);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
-    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(words, 0x7fff)));
-    const auto kept = hn::IfThenElse(hn::RebindMask(words, hn::IsNaN(value)),
-                                     hn::Or(bits, hn::Set(words, 0x400000)), rounded);
-    const hn::Rebind<uint16_t, Words> half;
-    const hn::RebindToSigned<Words> integers;
-    hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, hn::ShiftRight<16>(kept))), half, to);
-  }
 
   template <int kRows>
   static HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth,

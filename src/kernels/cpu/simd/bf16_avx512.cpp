@@ -17,16 +17,13 @@ namespace sact::kernels::avx512_bf16 {
 #include "kernels/cpu/simd/typed-inl.h"
 //
 #include "kernels/cpu/simd/bf16-inl.h"
+#include "kernels/cpu/simd/bf16_stored-inl.h"
 
-struct NativeBFloat16 : BFloat16 {
+struct NativeBFloat16 : ConvertedBFloat16 {
   using Weight = uint16_t;
-  using Output = NativeBFloat16;
+  using Output = ConvertedBFloat16;
   static constexpr bool kNative = true;
   static constexpr int kOperations = 4;  // two products
-
-  static HWY_INLINE void store(Vector value, uint16_t* to) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), (__m256i)_mm512_cvtneps_pbh(value.raw));
-  }
 
   template <int kRows>
   static HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth,
@@ -58,7 +55,7 @@ namespace sact::kernels {
 template <>
 struct Compiled<struct Avx512Bf16, HWY_TARGET> {
   static Part part() {
-    return {isa_with_bf16(isa_of(avx512_bf16::simd_target())),
+    return {isa_with(isa_of(avx512_bf16::simd_target()), kBf16Isa),
             avx512_bf16::typed_functions<avx512_bf16::NativeBFloat16>()};
   }
 };

@@ -38,16 +38,16 @@ HWY_INLINE void with_epilogue(const Epilogue& e, const Work& work) {
   e.relu ? work(kConstant<EpilogueKind{true}>) : work(kConstant<EpilogueKind{}>);
 }
 
-/// Where the row and panel of an output are.
+/// Where an output is, from a column on.
 template <typename Element>
 struct Place {
   Element* output;
   float* mean;
   float remainder;
 
-  HWY_INLINE Place(const RowProduct& p, int i, int panel) {
+  HWY_INLINE Place(const RowProduct& p, int i, int column) {
     const int64_t row = p.output_rows ? p.output_rows[i] : i;
-    const int64_t offset = row * p.output_stride + int64_t(panel) * kPanel;
+    const int64_t offset = row * p.output_stride + column;
     output = static_cast<Element*>(p.output) + offset;
     mean = p.epilogue.mean ? p.epilogue.mean + offset : nullptr;
     remainder = mean ? p.epilogue.remainders[row] : 0.0f;
@@ -84,7 +84,7 @@ HWY_INLINE void finish_vector(Vector sum, Vector remainder, typename Out::Elemen
 /// Both vectors of a panel.
 template <EpilogueKind kKind, typename Out>
 HWY_INLINE void finish_whole(const RowProduct& p, int i, int panel, Vector sum0, Vector sum1) {
-  const Place<typename Out::Element> place(p, i, panel);
+  const Place<typename Out::Element> place(p, i, panel * kPanel);
   const Vector remainder = hn::Set(Floats(), place.remainder);
   if constexpr (kKind.mean && !kKind.whole) {
     if (place.remainder == 1) {
@@ -95,23 +95,25 @@ HWY_INLINE void finish_whole(const RowProduct& p, int i, int panel, Vector sum0,
   finish_vector<kKind, Out>(sum1, remainder, place.output, place.mean, kLanes);
 }
 
-/// Of the last panel only the columns that there are; `sums` has whole panels.
-template <EpilogueKind kKind, typename Out>
-HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int panel,
+/// Of the last panel, from `column` on, only the columns that there are; `sums` has kWidth for each
+/// row.
+template <EpilogueKind kKind, typename Out, int kWidth = kPanel>
+HWY_NOINLINE void finish_part(const RowProduct& p, int first, int rows, int column,
                               const float* sums) {
   const Floats d;
-  const size_t columns = size_t(p.columns - panel * kPanel);
-  for (int r = 0; r < rows; ++r, sums += kPanel) {
-    const Place<typename Out::Element> place(p, first + r, panel);
+  const size_t columns = size_t(p.columns - column);
+  for (int r = 0; r < rows; ++r, sums += kWidth) {
+    const Place<typename Out::Element> place(p, first + r, column);
     const Vector remainder = hn::Set(d, place.remainder);
-    typename Out::Element output[kPanel] = {};
-    float mean[kPanel] = {};
+    typename Out::Element output[kWidth] = {};
+    float mean[kWidth] = {};
     std::memcpy(output, place.output, columns * sizeof output[0]);
     if (place.mean) std::memcpy(mean, place.mean, columns * sizeof(float));
     const auto finish = [&](auto kind) {
-      finish_vector<decltype(kind)::value, Out>(hn::LoadU(d, sums), remainder, output, mean, 0);
-      finish_vector<decltype(kind)::value, Out>(hn::LoadU(d, sums + kLanes), remainder, output,
-                                                mean, kLanes);
+      for (int c = 0; c < kWidth; c += kLanes) {
+        finish_vector<decltype(kind)::value, Out>(hn::LoadU(d, sums + c), remainder, output, mean,
+                                                  c);
+      }
     };
     if constexpr (kKind.mean) {
       place.remainder == 1 ? finish(kConstant<unscored(kKind)>) : finish(kConstant<kKind>);

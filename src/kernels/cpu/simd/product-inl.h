@@ -44,7 +44,7 @@ HWY_INLINE const typename Operands::Element* row_pointer(const RowProduct& p, in
 template <int kRows>
 HWY_INLINE void ask_for_outputs(const RowProduct& p, int first, int panel) {
   for (int r = 0; r < kRows; ++r) {
-    const Place<float> place(p, first + r, panel);
+    const Place<float> place(p, first + r, panel * kPanel);
     for (int c = 0; c < kPanel; c += kCacheLine / int(sizeof(float))) {
       __builtin_prefetch(place.output + c, /*write=*/1);
       if (place.mean && place.remainder != 1) __builtin_prefetch(place.mean + c, /*write=*/1);
@@ -86,7 +86,7 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
       hn::StoreU(sums[r][1], d, buffer + r * kPanel + kLanes);
     }
     with_epilogue<Out>(p.epilogue, [&](auto constant) {
-      finish_part<decltype(constant)::value, Out>(p, first, kRows, panel, buffer);
+      finish_part<decltype(constant)::value, Out>(p, first, kRows, panel * kPanel, buffer);
     });
   }
 }
@@ -199,7 +199,7 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
     with_epilogue<Out>(p.epilogue, [&](auto constant) {
       constexpr EpilogueKind kKind = decltype(constant)::value;
       if (p.columns - panel * kPanel < kPanel) {
-        return finish_part<kKind, Out>(p, first, rows, panel, sums);
+        return finish_part<kKind, Out>(p, first, rows, panel * kPanel, sums);
       }
       for (int i = 0; i < rows; ++i) {
         finish_whole<kKind, Out>(p, first + i, panel, hn::LoadU(d, sums + i * kPanel),

@@ -25,8 +25,8 @@ bool has_avx512_bf16() {
 #endif
 }
 
-Isa isa_with_bf16(const Isa& isa) {
-  return {isa.rank + 1, "AVX512-BF16"};
+Isa isa_with(const Isa& isa, const IsaAddition& addition) {
+  return {isa.rank + addition.rank, addition.name};
 }
 
 }  // namespace sact::kernels

@@ -47,7 +47,16 @@ bool can_run(int64_t target_bit);
 
 /// Products of bfloat16 in vectors of 512 bits, which only some processors with such vectors have.
 bool has_avx512_bf16();
-Isa isa_with_bf16(const Isa& isa);
+
+/// What an instruction set can have besides: a table of its own, above that of the instruction set
+/// alone.
+struct IsaAddition {
+  int rank = 0;  // 1 to 7
+  const char* name = "";
+};
+inline constexpr IsaAddition kBf16Isa = {1, "AVX512-BF16"}, kAmxIsa = {2, "AMX"};
+inline constexpr IsaAddition kEmulatedTilesIsa = {3, "emulated tiles"};
+Isa isa_with(const Isa& isa, const IsaAddition& addition);
 
 /// What a translation unit has for a target is a specialisation with a function part().
 template <typename Unit, int64_t kTarget>

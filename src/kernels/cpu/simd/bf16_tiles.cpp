@@ -1,0 +1,46 @@
+// Products of bfloat16 operands on emulated tiles, for tests: slower than anything, and what AMX
+// does.
+#include "kernels/cpu/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/simd/bf16_tiles.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once for each target
+// must follow foreach_target.h
+#include <hwy/highway.h>
+
+#include "kernels/cpu/simd/target-inl.h"
+#include "kernels/cpu/tiles/emulated.h"
+#include "kernels/cpu/tiles/row_tiles.h"
+
+#if SACT_SIMD_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace sact::kernels::HWY_NAMESPACE {
+#include "kernels/cpu/simd/typed-inl.h"
+//
+#include "kernels/cpu/simd/bf16-inl.h"
+#include "kernels/cpu/simd/tiles-inl.h"
+
+}  // namespace sact::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+namespace sact::kernels {
+template <>
+struct Compiled<struct EmulatedTilesBf16, HWY_TARGET> {
+  static Part part() {
+    using namespace HWY_NAMESPACE;
+    return {isa_with(isa_of(simd_target()), kEmulatedTilesIsa),
+            tile_functions<EmulatedTiles, RoundedBFloat16>()};
+  }
+};
+}  // namespace sact::kernels
+#endif
+
+#if HWY_ONCE
+namespace sact::kernels {
+
+std::vector<Part> emulated_tile_parts() {
+  return compiled_parts<EmulatedTilesBf16>();
+}
+
+}  // namespace sact::kernels
+#endif
