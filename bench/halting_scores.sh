@@ -51,5 +51,5 @@ export here
 
 train plain $first eval_every=1000
 while read -r name settings; do
-  [[ $# -eq 0 || " $* " == *" $name "* ]] && echo "tune $name $settings"
+  if [[ $# -eq 0 || " $* " == *" $name "* ]]; then echo "tune $name $settings"; fi
 done <<<"$experiments" | in_parallel

@@ -20,7 +20,7 @@ void DeadUnits::see(const EpochNumbers& numbers, EpochReport& told) {
   } else {
     told.warning = fmt::format(
         "{} of {} units are dead, no position reached them in epoch {} ({}); if that stays so, try "
-        "warmup_epochs=1, halting_rate=0.1, or a smaller tau or halting_bias",
+        "warmup_epochs=1 or halting_rate=0.1",
         count(), total_, numbers.epoch, now);
   }
 }
