@@ -60,6 +60,7 @@ void CpuSession::prepare(int count, Size size) {
   geometry_ = geometries_.back().get();
   try {
     take_memory(needs_of(count, size));
+    choose_tiles();
     if (halting_.limits_images() && plan_->spec.adaptive()) {
       budget_.emplace(plan_->spec, size, halting_.hard_budget);
       cumulative_.resize(size_t(held_.rows));
@@ -109,6 +110,8 @@ CpuSession::Needs CpuSession::needs_of(int count, Size size) const {
       needs.chunk = std::max(needs.chunk, chunk_rows(channels * 4) * row_stride(channels, 4));
     }
     needs.channels = std::max<int64_t>(needs.channels, std::max(in, out));
+    needs.transformed =
+        std::max(needs.transformed, transformed_in(b, count, spec.block_size(b, size)));
     before = rows;
   }
   return needs;
@@ -124,6 +127,7 @@ CpuSession::Needs CpuSession::with_held(const Needs& now) const {
   needs.channels = std::max(now.channels, held_.channels);
   needs.images = std::max(now.images, held_.images);
   needs.outputs = std::max(now.outputs, held_.outputs);
+  needs.transformed = std::max(now.transformed, held_.transformed);
   return needs;
 }
 
@@ -133,7 +137,8 @@ int64_t CpuSession::arena_bytes(const Needs& needs) const {
   return 4 * (3 * needs.stream + needs.outputs) +
          (3 * needs.operand + needs.input + means) * operand_size() +
          needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
-         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 8 * needs.rows) +
+         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 8 * needs.rows +
+                          4 * needs.transformed) +
          (int64_t{1} << 20);
 }
 
@@ -147,7 +152,8 @@ int64_t CpuSession::bytes_of_run(int count, Size size) const {
     positions += spec.block_size(block, size).positions();
   }
   const int64_t results = positions * int64_t(sizeof(float) + sizeof(int32_t));
-  return arena_bytes(needs) + ActiveRows::bytes(needs.rows) +
+  const int64_t tile_lists = 2 * needs.rows * int64_t(sizeof(int32_t));
+  return arena_bytes(needs) + ActiveRows::bytes(needs.rows) + tile_lists +
          Geometry::list_bytes(spec, together, size, hidden_rows()) + count * results;
 }
 
@@ -195,8 +201,10 @@ void CpuSession::take_memory(const Needs& now) {
     scratch.halting = arena.take<int32_t>(needs.rows);
     scratch.hidden = arena.take<int32_t>(needs.rows);
   }
+  transformed_ = arena.take<float>(team_->size() * needs.transformed);
   arena_ = std::move(arena);
   rows_.reserve(int(needs.rows));
+  for (RowList* list : {&tiles_, &wide_tiles_}) list->reserve(size_t(needs.rows));
   held_ = needs;
 }
 
@@ -255,8 +263,8 @@ std::vector<LayerTime> CpuSession::time_layers(const InputView& input) {
   for (const DescribedLayer& layer : described_layers(*plan_, profile())) {
     const LayerProfile& profile = layer.profile;
     times.push_back({layer.name, profile.rows, layer.taps, layer.depth, layer.columns,
-                     profile.taps.order == kernels::TapOrder::kMemory ? "memory" : "registers",
-                     profile.split.row_parts, profile.split.column_parts, profile.seconds});
+                     kernels::name_of(profile.taps.order), profile.split.row_parts,
+                     profile.split.column_parts, profile.seconds});
   }
   return times;
 }
