@@ -1,5 +1,7 @@
 #include "engine/cpu/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +12,18 @@
 #include "model/flops.h"
 
 namespace sact::engine {
+namespace {
+
+/// How many bytes the streams of images that run together have. That of block 1 is the largest; of
+/// more images than fit a part of the third cache it would be read from memory time and again. With
+/// fewer, weights are read once more for every group, and tiles of small maps are too few to be
+/// worth their weights.
+int64_t group_bytes() {
+  constexpr int64_t kLeast = 4 << 20, kMost = 26 << 20;
+  return std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 8, kLeast, kMost);
+}
+
+}  // namespace
 
 CpuSession::CpuSession(std::shared_ptr<const Plan> plan, int threads, const HaltingControl& halting)
     : CpuSession(std::move(plan), std::make_shared<ThreadTeam>(threads), halting) {}
@@ -22,12 +36,9 @@ CpuSession::CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadT
       scratch_(size_t(team_->size())) {}
 
 int CpuSession::group_size(Size size) const {
-  // The stream of block 1 is the largest; of more images than these it would be read from memory
-  // time and again, while weights are read but once more for every group.
-  constexpr int64_t kMostBytes = 4 << 20;
   const ModelSpec& spec = plan_->spec;
   const int64_t bytes = spec.block_size(0, size).positions() * spec.block_channels(0) * 4;
-  return int(std::max<int64_t>(1, kMostBytes / bytes));
+  return int(std::max<int64_t>(1, group_bytes() / bytes));
 }
 
 /// Units of two 3x3 convolutions read other rows besides: theirs are plain.
