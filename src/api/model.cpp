@@ -34,7 +34,8 @@ Model Model::load(const std::string& path, const ModelOptions& options) {
   try {
     const ModelFile file(path);
     expect_classifier(file);
-    const LoadOptions load{.precision = options.precision, .isa = options.isa};
+    const LoadOptions load{
+        .precision = options.precision, .isa = options.isa, .exact = options.exact};
     return Model(std::make_shared<api::ModelState>(api::ModelState{
         std::make_shared<ModelSpec>(file.spec()), backend.load(image_network_of(file), load),
         file.name(), file.dial(), file.remarks()}));

@@ -40,7 +40,7 @@ class TorchBackend : public Backend, private DatasetEvaluator {
 };
 
 LoadOptions load_options(const Compute& compute) {
-  return {compute.device, compute.precision, thread_count(compute.threads), {}};
+  return {compute.device, compute.precision, thread_count(compute.threads), {}, compute.exact};
 }
 
 /// Calls make(threads) for each of those that run at the same time.

@@ -21,6 +21,7 @@ struct Compute {
   int threads = 0;              // 0: all that this process may use
   RequestTerms terms = {};      // for messages about the first three
   HaltingControl halting = {};  // of what the sessions run
+  bool exact = false;           // see LoadOptions
 
   BackendRequest request() const {
     return {.name = backend, .device = device, .precision = precision, .terms = terms};

@@ -21,6 +21,8 @@ namespace {
 
 using measure::Candidate;
 
+constexpr char kDenseExact[] = "dense exact", kAdaptiveExact[] = "adaptive exact";
+
 std::string text_of(Size size) {
   return fmt::format("{}x{}", size.height, size.width);
 }
@@ -171,11 +173,14 @@ class Benchmark {
   }
 
   LoadOptions load_options(Precision precision) const {
-    return {options_.compute.device, precision, result_.threads, {}};
+    return {options_.compute.device, precision, result_.threads, {}, options_.compute.exact};
   }
 
-  std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source, Precision precision) {
-    auto network = backend(precision).load(source, load_options(precision));
+  std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source, Precision precision,
+                                            bool exact = false) {
+    LoadOptions load = load_options(precision);
+    load.exact |= exact;
+    auto network = backend(precision).load(source, load);
     kernels_ = network->kernels();
     return network;
   }
@@ -200,7 +205,13 @@ class Benchmark {
     const InputView input = planes_view(planes, group.batch, group.size);
     Contest contest(input);
     contest.add("dense", std::move(dense));
-    if (!options_.densities.empty()) add_adaptive(group, contest);
+    if (!options_.densities.empty()) add_adaptive(group, contest, "adaptive", false);
+    if (options_.beside_exact) {
+      contest.add(
+          kDenseExact,
+          load(measure::dense_network(model_), group.precision, true)->session(result_.threads));
+      add_adaptive(group, contest, kAdaptiveExact, true);
+    }
     std::vector<std::unique_ptr<measure::Peer>> peers;
     if (group.precision == Precision::kFloat32) {
       if (options_.torch) {
@@ -224,23 +235,29 @@ class Benchmark {
     if (options_.layers) result_.layers.push_back({group, contest.first().time_layers(input)});
   }
 
-  void add_adaptive(const BenchmarkGroup& group, Contest& contest) {
+  void add_adaptive(const BenchmarkGroup& group, Contest& contest, const std::string& name,
+                    bool exact) {
     const NetworkSource source = measure::adaptive_network(model_);
-    const auto network = load(source, group.precision);
+    const auto network = load(source, group.precision, exact);
     for (const double density : options_.densities) {
       auto session = network->session(result_.threads);
       session->prescribe_units(
           measure::units_of_density(source.spec, group.batch, group.size, density, options_.seed));
-      contest.add("adaptive", std::move(session), density);
+      contest.add(name, std::move(session), density);
     }
   }
 
   void add_rows(const BenchmarkGroup& group, const Contest& contest) {
     const std::vector<Candidate>& candidates = contest.candidates();
+    const auto exact = std::find_if(candidates.begin(), candidates.end(),
+                                    [](const Candidate& c) { return c.name == kDenseExact; });
+    const double exact_ms = exact == candidates.end() ? 0 : exact->times.median();
     for (size_t i = 0; i < candidates.size(); ++i) {
       BenchmarkRow row = row_of(group, candidates[i].name, candidates[i].times, contest.flops(i));
       row.density = contest.density(i);
-      row.dense_ms = candidates[0].times.median();
+      const bool among_exact = row.what == kDenseExact || row.what == kAdaptiveExact;
+      row.dense_ms = among_exact ? exact_ms : candidates[0].times.median();
+      row.exact_dense_ms = exact_ms;
       row.speedup = row.dense_ms / row.times.median();
       row.peak = contest.peak();
       result_.rows.push_back(std::move(row));

@@ -24,8 +24,9 @@ struct BenchmarkOptions {
   int rounds = 15;
   double pause_ms = 0;
   uint64_t seed = 1;
-  bool torch = false;   // beside it
-  bool layers = false;  // also times each layer of the dense run
+  bool torch = false;         // beside it
+  bool layers = false;        // also times each layer of the dense run
+  bool beside_exact = false;  // the same networks with direct products take turns too
   std::function<bool()> interrupted = {};
 };
 
@@ -45,11 +46,13 @@ struct BenchmarkRow {
   double flops = 0;  // of a batch
   double dense_ms = 0, dense_flops = 0;
   double speedup = 1;
-  double peak = 0;  // operations a second; 0: not known
+  double exact_dense_ms = 0;  // of the dense run with direct products; 0: it was not run
+  double peak = 0;            // operations a second; 0: not known
   KernelFacts kernels;
 
   double rate() const { return flops / times.median() * 1e3; }
   double theoretical() const { return dense_flops / flops; }
+  double speedup_over_exact() const { return exact_dense_ms / times.median(); }
 };
 
 struct TimedLayers {

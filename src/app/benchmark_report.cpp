@@ -59,6 +59,10 @@ io::Json benchmark_json(const std::string& model, const BenchmarkResult& result)
                      {"theoretical_speedup", row.theoretical()},
                      {"speedup", row.speedup},
                      {"realised", row.speedup / row.theoretical()}};
+    if (row.exact_dense_ms > 0) {
+      json["speedup_over_exact"] = row.speedup_over_exact();
+      json["realised_over_exact"] = row.speedup_over_exact() / row.theoretical();
+    }
     if (!row.kernels.why.empty()) {
       json["kernel_dtype"] = row.kernels.dtype;
       json["kernels_because"] = row.kernels.why;
@@ -109,6 +113,12 @@ report::Table benchmark_table(const std::vector<BenchmarkRow>& rows) {
   add("speed-up", [](const auto& row) { return fmt::format("{:.3f}", row.speedup); });
   add("realised %",
       [](const auto& row) { return fmt::format("{:.1f}", 100 * row.speedup / row.theoretical()); });
+  if (std::any_of(rows.begin(), rows.end(),
+                  [](const auto& row) { return row.exact_dense_ms > 0; })) {
+    add("over exact", [](const auto& row) {
+      return row.exact_dense_ms > 0 ? fmt::format("{:.3f}", row.speedup_over_exact()) : "";
+    });
+  }
   report::Table table;
   for (const Column& column : columns) table.header.push_back(column.header);
   for (const BenchmarkRow& row : rows) {

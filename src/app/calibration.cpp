@@ -63,7 +63,9 @@ class Runs {
     const Compute& compute = options_.compute;
     return backends()
         .choose(compute.request())
-        .load(source, {compute.device, compute.precision, thread_count(compute.threads), {}});
+        .load(
+            source,
+            {compute.device, compute.precision, thread_count(compute.threads), {}, compute.exact});
   }
 
   /// Calls use(result) for every image of the first `count`.

@@ -24,7 +24,9 @@ EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request,
   }
   const int threads = thread_count(compute.threads);
   const std::unique_ptr<NetworkSession> session =
-      backend.load(image_network_of(model), {compute.device, compute.precision, threads, {}})
+      backend
+          .load(image_network_of(model),
+                {compute.device, compute.precision, threads, {}, compute.exact})
           ->session(threads, compute.halting);
   return {model.name(), model.spec(), evaluation::evaluate(*session, model.spec(), request)};
 }

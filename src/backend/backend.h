@@ -32,6 +32,9 @@ struct LoadOptions {
   int threads = 1;  // that all sessions together have
   /// Instruction set of CPU kernels. Empty: what SACT_ISA names, or the fastest.
   std::string isa = {};
+  /// Sums of products in their plain order, where a back end has a faster form that rounds in other
+  /// places.
+  bool exact = false;
 };
 
 /// Which kernels run a network.

@@ -130,6 +130,10 @@ void declare_bench(CLI::App& app, Action& action) {
                    "bench/peers")
       ->type_name("COMMAND")
       ->allow_extra_args(false);
+  add_exact_option(*command, options->benchmark.compute.exact);
+  command->add_flag("--beside-exact", options->benchmark.beside_exact,
+                    "Run the same networks with direct products (--exact) beside it; without "
+                    "images");
   command->add_flag("--layers", options->benchmark.layers,
                     "Also tell what each layer of the dense run took");
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
@@ -140,6 +144,7 @@ void declare_bench(CLI::App& app, Action& action) {
                "  sact bench m.safetensors --size 224,352 --density 0.25,0.5,1\n"
                "  sact bench m.safetensors --batch 1,8 --dtype fp32,bf16 --json\n"
                "  sact bench m.safetensors photos --size 192\n"
+               "  sact bench m.safetensors --size 608x1000 --beside-exact --density 0.5\n"
                "  sact bench detector.safetensors --size 600x1000 --density 0.25,0.5,0.75");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

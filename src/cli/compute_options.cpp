@@ -13,7 +13,9 @@ app::Compute compute_of(const BackendOptions& wanted, const CommonOptions& commo
           common.device,
           precision_from_name(wanted.dtype),
           common.threads,
-          {.backend = "--backend", .device = "--device", .precision = "--dtype"}};
+          {.backend = "--backend", .device = "--device", .precision = "--dtype"},
+          {},
+          wanted.exact};
 }
 
 }  // namespace
@@ -25,12 +27,19 @@ void add_backend_options(CLI::App& command, BackendOptions& options) {
                   "(default: engine on the CPU, torch on CUDA)")
       ->check(CLI::IsMember(app::backends().names()));
   add_dtype_option(command, options.dtype);
+  add_exact_option(command, options.exact);
 }
 
 void add_dtype_option(CLI::App& command, std::string& dtype) {
   command.add_option("--dtype", dtype, "Type of the operands of products: fp32, or bf16 for speed")
       ->check(CLI::IsMember(precision_names()))
       ->capture_default_str();
+}
+
+void add_exact_option(CLI::App& command, bool& exact) {
+  command.add_flag("--exact", exact,
+                   "Direct products in all layers of the engine: no 3x3 convolutions over tiles, "
+                   "which take fewer multiplications and round in other places");
 }
 
 app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common) {

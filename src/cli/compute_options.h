@@ -14,12 +14,15 @@ namespace sact::cli {
 struct BackendOptions {
   std::string name;  // empty: the first back end that does what was asked for
   std::string dtype = "fp32";
+  bool exact = false;
 };
 
-/// Adds --backend and --dtype to the command.
+/// Adds --backend, --dtype and --exact to the command.
 void add_backend_options(CLI::App& command, BackendOptions& options);
 /// --dtype alone.
 void add_dtype_option(CLI::App& command, std::string& dtype);
+/// --exact alone.
+void add_exact_option(CLI::App& command, bool& exact);
 
 /// What these options ask for. Throws sact::Error for what no back end does, before a model is
 /// loaded for it.
@@ -38,8 +41,8 @@ struct EvaluationOptions {
   HaltingControl halting;
 };
 
-/// Adds --data, --split, --class-names, --batch, --workers, --backend and --dtype; returns
-/// --data.
+/// Adds --data, --split, --class-names, --batch, --workers, --backend, --dtype and
+/// --exact; returns --data.
 CLI::Option* add_evaluation_options(CLI::App& command, EvaluationOptions& options);
 
 /// "128", "128x160", ...

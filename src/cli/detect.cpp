@@ -28,6 +28,7 @@ using app::Input;
 struct DetectOptions {
   CommonOptions common;
   std::string model, out = "detections", dtype = "fp32", results, gt, data;
+  bool exact = false;
   std::vector<std::string> images;
   app::DetectOptions detection;
   HaltingRequest halting;
@@ -143,7 +144,7 @@ int run(const DetectOptions& options) {
                                                !options.shard.whole()},
                      inputs);
   }
-  app::Compute compute = chosen_compute({{}, options.dtype}, options.common);
+  app::Compute compute = chosen_compute({{}, options.dtype, options.exact}, options.common);
   compute.halting = chosen_halting(options.halting, model, own_size(model.spec()));
   const auto detectors = app::open_detectors(model, compute, inputs.size());
   ImageReport report({options.common.json, options.jsonl},
@@ -229,6 +230,7 @@ void declare_detect(CLI::App& app, Action& action) {
                     "Run on all images of --gt, which lie in --data, and evaluate the result");
   command->add_option("--data", options->data, "Where the images of --gt lie")->type_name("DIR");
   add_dtype_option(*command, options->dtype);
+  add_exact_option(*command, options->exact);
   add_halting_options(*command, options->halting);
   add_jsonl_option(*command, options->jsonl);
   add_shard_option(*command, options->shard);

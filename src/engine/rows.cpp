@@ -88,6 +88,7 @@ void ActiveRows::reserve(int rows) {
   for (RowList* list : {&active_, &dilated_, &rim_}) list->reserve(size_t(rows));
   if (kept_.size() < size_t(rows)) kept_.resize(size_t(rows));
   if (widened_.size() < size_t(rows)) widened_.resize(size_t(rows));
+  if (reached_.size() < size_t(rows)) reached_.resize(size_t(rows));
 }
 
 void ActiveRows::start(const Grid& grid) {
@@ -97,6 +98,7 @@ void ActiveRows::start(const Grid& grid) {
   dilated_ = active_;
   rim_.clear();
   std::fill_n(kept_.begin(), grid.rows(), uint8_t{1});
+  std::fill_n(reached_.begin(), grid.rows(), uint8_t{1});
 }
 
 void ActiveRows::update() {
@@ -118,8 +120,10 @@ void ActiveRows::update() {
     const uint8_t* centre = widened_.data() + int64_t(line) * width;
     const uint8_t* above = y > 0 ? centre - width : centre;
     const uint8_t* below = y + 1 < height ? centre + width : centre;
+    uint8_t* reached = reached_.data() + int64_t(line) * width;
+    for (int x = 0; x < width; ++x) reached[x] = above[x] | centre[x] | below[x];
     for (int x = 0; x < width; ++x) {
-      if (!(above[x] | centre[x] | below[x])) continue;
+      if (!reached[x]) continue;
       const int32_t row = int32_t(line * width + x);
       dilated_.push_back(row);
       if (!kept_[size_t(row)]) rim_.push_back(row);

@@ -57,7 +57,7 @@ class ActiveRows {
   /// Takes memory for grids of up to `rows` positions.
   void reserve(int rows);
   /// How much that is.
-  static int64_t bytes(int64_t rows) { return rows * int64_t(3 * sizeof(int32_t) + 2); }
+  static int64_t bytes(int64_t rows) { return rows * int64_t(3 * sizeof(int32_t) + 3); }
 
   /// Every position of the grid becomes active.
   void start(const Grid& grid);
@@ -70,13 +70,17 @@ class ActiveRows {
   const RowList& active() const { return active_; }
   /// The 3x3 dilation of the active set: where an active position looks.
   const RowList& dilated() const { return dilated_; }
+  /// The same two sets as [rows]: 1 where a row is in it, otherwise 0.
+  const uint8_t* active_mask() const { return kept_.data(); }
+  const uint8_t* dilated_mask() const { return reached_.data(); }
   /// What is in the dilation and not active.
   const RowList& rim() const { return rim_; }
 
  private:
   Grid grid_;
   RowList active_, dilated_, rim_;
-  std::vector<uint8_t> kept_, widened_;  // [rows]: active; the same, dilated along lines
+  // [rows]: active; the same, dilated along lines, and dilated
+  std::vector<uint8_t> kept_, widened_, reached_;
 };
 
 }  // namespace sact::engine

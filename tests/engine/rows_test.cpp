@@ -34,6 +34,11 @@ void expect_lists(const ActiveRows& rows, const Grid& grid, const std::vector<bo
   EXPECT_EQ(rows.active(), active);
   EXPECT_EQ(rows.dilated(), dilated);
   EXPECT_EQ(rows.rim(), rim);
+  if (active.empty()) return;  // then nobody asks for masks
+  for (int32_t row = 0; row < grid.rows(); ++row) {
+    EXPECT_EQ(rows.active_mask()[row], std::count(active.begin(), active.end(), row));
+    EXPECT_EQ(rows.dilated_mask()[row], std::count(dilated.begin(), dilated.end(), row));
+  }
 }
 
 TEST(ActiveRows, ShrinkingSetsHaveTheirDilationAndRim) {

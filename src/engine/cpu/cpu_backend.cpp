@@ -27,6 +27,10 @@ KernelChoice chosen_for(const LoadOptions& options) {
   return choice;
 }
 
+Multiplications multiplications_of(const LoadOptions& options) {
+  return options.exact ? Multiplications::kDirect : Multiplications::kFewest;
+}
+
 class CpuNetwork : public LoadedNetwork {
  public:
   CpuNetwork(std::shared_ptr<const Plan> plan, KernelChoice choice)
@@ -86,14 +90,17 @@ class CpuBackend : public Backend {
                                             const LoadOptions& options) const override {
     const KernelChoice choice = chosen_for(options);
     return std::make_shared<CpuNetwork>(
-        std::make_shared<Plan>(source.spec, source.weights, *choice.table, choice.type), choice);
+        std::make_shared<Plan>(source.spec, source.weights, *choice.table, choice.type,
+                               multiplications_of(options)),
+        choice);
   }
 
   std::shared_ptr<const LoadedDetector> load_detector(const NetworkSource& source,
                                                       const LoadOptions& options) const override {
     const KernelChoice choice = chosen_for(options);
     return std::make_shared<CpuDetector>(
-        std::make_shared<DetectorPlan>(source.spec, source.weights, *choice.table, choice.type),
+        std::make_shared<DetectorPlan>(source.spec, source.weights, *choice.table, choice.type,
+                                       multiplications_of(options)),
         choice);
   }
 

@@ -15,12 +15,13 @@ namespace {
 constexpr int64_t kMostCropBytes = 128 << 20;
 
 std::shared_ptr<const Plan> box_plan(const ModelSpec& detector, const WeightSource& weights,
-                                     const kernels::Table& table, kernels::DataType type) {
+                                     const kernels::Table& table, kernels::DataType type,
+                                     Multiplications multiplications) {
   const auto own = [&](WeightInfo info) {
     info.name = box_weight_name(detector, info.name);
     return weights(info);
   };
-  return std::make_shared<Plan>(box_spec(detector), own, table, type);
+  return std::make_shared<Plan>(box_spec(detector), own, table, type, multiplications);
 }
 
 [[noreturn]] void fail_not_finite() {
@@ -36,10 +37,12 @@ void check_finite(const detect::FeatureMap& features) {
 }  // namespace
 
 DetectorPlan::DetectorPlan(const ModelSpec& detector, const WeightSource& weights,
-                           const kernels::Table& table, kernels::DataType type)
+                           const kernels::Table& table, kernels::DataType type,
+                           Multiplications multiplications)
     : spec(detector),
-      extractor(std::make_shared<Plan>(extractor_spec(detector), weights, table, type)),
-      boxes(box_plan(detector, weights, table, type)),
+      extractor(
+          std::make_shared<Plan>(extractor_spec(detector), weights, table, type, multiplications)),
+      boxes(box_plan(detector, weights, table, type, multiplications)),
       proposals(std::make_shared<ProposalPlan>(detector, weights, table, type)) {}
 
 CpuDetectorSession::CpuDetectorSession(std::shared_ptr<const DetectorPlan> plan, int threads,

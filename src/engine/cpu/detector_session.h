@@ -14,7 +14,7 @@ namespace sact::engine {
 /// The weights of a detector, ready for the engine; any number of sessions may share them.
 struct DetectorPlan {
   DetectorPlan(const ModelSpec& detector, const WeightSource& weights, const kernels::Table& table,
-               kernels::DataType type);
+               kernels::DataType type, Multiplications multiplications = Multiplications::kFewest);
 
   ModelSpec spec;
   std::shared_ptr<const Plan> extractor, boxes;

@@ -31,8 +31,12 @@ Split LayerTeam::split_of(int rows, const PackedLayer& layer) const {
   // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
   // them for.
   constexpr int kLeastTiles = 4;
+  return split_of_at_most(rows / (kLeastTiles * functions_.tile_rows), layer);
+}
+
+Split LayerTeam::split_of_at_most(int parts, const PackedLayer& layer) const {
   const int threads = team_->size();
-  const int most = std::max(rows / (kLeastTiles * functions_.tile_rows), 1);
+  const int most = std::max(parts, 1);
   if (threads <= most) return {threads, 1, threads == 1 ? "one thread" : "many rows"};
   for (int columns = 2; columns <= std::min(threads, layer.weights.panels()); ++columns) {
     if (threads % columns == 0 && threads / columns <= most) {
@@ -59,8 +63,13 @@ kernels::RowProduct LayerTeam::product_of(const PackedLayer& layer) {
 }
 
 const void* LayerTeam::first_weights(int thread, const PackedLayer& layer, Split split) {
-  const int64_t panels = layer.weights.panels(), part = thread % split.column_parts;
-  return layer.weights.panel(int(panels * part / split.column_parts));
+  return first_weights(thread, layer.weights, split);
+}
+
+const void* LayerTeam::first_weights(int thread, const kernels::PackedWeights& weights,
+                                     Split split) {
+  const int64_t panels = weights.panels(), part = thread % split.column_parts;
+  return weights.panel(int(panels * part / split.column_parts));
 }
 
 void LayerTeam::note(int thread, int layer, int64_t rows, Split split, kernels::TapChoice taps) {

@@ -45,15 +45,25 @@ class LayerTeam {
   // Products. `thread` counts from 0.
   static kernels::RowProduct product_of(const PackedLayer& layer);
   Split split_of(int rows, const PackedLayer& layer) const;
+  Split split_of_tiles(int tiles, const PackedLayer& layer) const;
   /// How the kernels take the taps of a product.
   kernels::TapChoice taps_of(const kernels::RowProduct& call) const;
   /// What the calling thread will read first of a layer's weights.
   static const void* first_weights(int thread, const PackedLayer& layer, Split split);
+  static const void* first_weights(int thread, const kernels::PackedWeights& weights, Split split);
   /// The calling thread's part of a product.
   void multiply(int thread, const PackedLayer& layer, const kernels::RowProduct& call, bool to_f32);
   /// All of a product, on the calling thread.
   void multiply_alone(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
                       bool to_f32);
+
+  // Layers over tiles.
+  /// Numbers of transformed inputs that each thread has memory for.
+  int64_t transformed_numbers(int side, int depth) const;
+  /// The calling thread's part of a convolution over tiles, which all threads call; `rows` outputs
+  /// are asked for.
+  void multiply_tiles(int thread, const PackedLayer& layer, kernels::TileConvolution call,
+                      int64_t rows);
 
   // The profile.
   bool profiling() const { return profiling_; }
@@ -64,6 +74,11 @@ class LayerTeam {
   const std::shared_ptr<ThreadTeam> team_;
 
  private:
+  /// With at most this many row parts.
+  Split split_of_at_most(int parts, const PackedLayer& layer) const;
+  int64_t tile_stride(int depth) const;
+  int tiles_at_a_time(int side, int depth) const;
+
   const kernels::TypedFunctions& functions_;
   const kernels::OperandType& operands_;
   bool profiling_;

@@ -36,8 +36,9 @@ PackedUnit packed_unit(const UnitSteps& steps, const Folding& folding, Packing& 
 
 }  // namespace
 
-Packing::Packing(const kernels::Table& table, kernels::DataType type)
-    : table_(table), type_(type), arena_(kWeightPieceBytes) {}
+Packing::Packing(const kernels::Table& table, kernels::DataType type,
+                 Multiplications multiplications)
+    : table_(table), type_(type), multiplications_(multiplications), arena_(kWeightPieceBytes) {}
 
 PackedLayer Packing::pack(const FoldedLayer& folded, const std::vector<float>& weights,
                           const kernels::WeightStrides& strides, int taps, int depth) {
@@ -58,8 +59,13 @@ PackedLayer Packing::pack(const FoldedLayer& folded, const std::vector<float>& w
 
 PackedLayer Packing::layer(const FoldedLayer& folded) {
   const int taps = folded.step.kernel * folded.step.kernel;
-  return pack(folded, folded.weights, {int64_t(folded.step.in) * taps, taps, 1}, taps,
-              folded.step.in);
+  PackedLayer layer =
+      pack(folded, folded.weights, {int64_t(folded.step.in) * taps, taps, 1}, taps, folded.step.in);
+  const bool can_tile = table_.functions(type_).tiles.product && taps == 9 && layer.stride == 1;
+  if (can_tile && multiplications_ == Multiplications::kFewest) {
+    layer.tiles = std::make_shared<TileWeights>(layer.weights);
+  }
+  return layer;
 }
 
 PackedLayer Packing::stem(const FoldedLayer& folded) {
@@ -99,14 +105,14 @@ Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::D
           kernel_table, operands) {}
 
 Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::Table& kernel_table,
-           kernels::DataType operands)
+           kernels::DataType operands, Multiplications multiplications)
     : spec(model), table(kernel_table), type(operands), arena(0) {
   SACT_ASSERT(!spec.detection);  // its parts are networks; see model/detection.h
   expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::operand_type(type).weights.bytes),
                 "the weights of this network");
   const Folding folding(spec, weights);
   const Architecture& architecture = folding.architecture();
-  Packing packing(table, type);
+  Packing packing(table, type, multiplications);
   if (architecture.stem) stem = packing.stem(folding.layer(architecture.stem->convolution));
   for (const auto& block : architecture.blocks) {
     blocks.emplace_back();

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/arena.h"
+#include "engine/cpu/tile_weights.h"
 #include "engine/folding.h"
 #include "kernels/cpu/kernels.h"
 #include "model/model_file.h"
@@ -22,7 +24,8 @@ struct PackedLayer {
   Domain domain = Domain::kDense;
   bool relu = false;  // after it
   kernels::PackedWeights weights;
-  std::vector<float> bias;  // for whole panels
+  std::vector<float> bias;                       // for whole panels
+  std::shared_ptr<TileWeights> tiles = nullptr;  // where it can run over tiles
 };
 
 /// A halting score before its sigmoid; see FoldedScore.
@@ -50,10 +53,14 @@ struct PackedHead {
   PackedLayer layer;
 };
 
+/// Whether 3x3 convolutions may run over tiles, which takes fewer multiplications and rounds in
+/// other places, or all are direct products.
+enum class Multiplications { kFewest, kDirect };
+
 /// Puts layers into an arena, in the layout of one table of kernels, and numbers them.
 class Packing {
  public:
-  Packing(const kernels::Table& table, kernels::DataType type);
+  Packing(const kernels::Table& table, kernels::DataType type, Multiplications multiplications);
 
   PackedLayer layer(const FoldedLayer& folded);
   /// The rows of the kernel become taps; a tap's depth is the width and the colours, as they lie in
@@ -70,6 +77,7 @@ class Packing {
 
   const kernels::Table& table_;
   const kernels::DataType type_;
+  const Multiplications multiplications_;
   Arena arena_;
   int count_ = 0;
 };
@@ -80,7 +88,7 @@ struct Plan {
   Plan(const ModelFile& file, const kernels::Table& table,
        kernels::DataType type = kernels::DataType::kFloat32);
   Plan(const ModelSpec& spec, const WeightSource& weights, const kernels::Table& table,
-       kernels::DataType type);
+       kernels::DataType type, Multiplications multiplications = Multiplications::kFewest);
 
   ModelSpec spec;
   const kernels::Table& table;

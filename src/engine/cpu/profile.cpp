@@ -34,11 +34,10 @@ std::string line_of(const DescribedLayer& layer, const Plan& plan) {
     return fmt::format("{}: not run, all positions had halted", layer.name);
   }
   const kernels::DataType type = layer.score ? kernels::DataType::kFloat32 : plan.type;
-  const bool memory = profile.taps.order == kernels::TapOrder::kMemory;
   return fmt::format(
       "{}: {} rows, {}, {} {}, taps in {} ({}), threads {} x {} (rows x columns: {}), {:.3f} ms",
       layer.name, profile.rows, layer.product(), plan.table.name, kernels::name_of(type),
-      memory ? "memory" : "registers", profile.taps.why, profile.split.row_parts,
+      kernels::name_of(profile.taps.order), profile.taps.why, profile.split.row_parts,
       profile.split.column_parts, profile.split.why, 1e3 * profile.seconds);
 }
 

@@ -10,7 +10,7 @@ ProposalPlan::ProposalPlan(const ModelSpec& detector, const WeightSource& weight
     : table(kernel_table), type(operands), arena(0) {
   const Folding folding(detector, weights);
   const ProposalSteps& steps = *folding.architecture().proposals;
-  Packing packing(table, type);
+  Packing packing(table, type, Multiplications::kDirect);
   hidden = packing.layer(folding.layer(steps.hidden));
   score = packing.layer(folding.layer(steps.score));
   box = packing.layer(folding.layer(steps.box));

@@ -1,5 +1,7 @@
 #include "engine/cpu/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +12,18 @@
 #include "model/flops.h"
 
 namespace sact::engine {
+namespace {
+
+/// How many bytes the streams of images that run together have. That of block 1 is the largest; of
+/// more images than fit a part of the third cache it would be read from memory time and again. With
+/// fewer, weights are read once more for every group, and tiles of small maps are too few to be
+/// worth their weights.
+int64_t group_bytes() {
+  constexpr int64_t kLeast = 4 << 20, kMost = 26 << 20;
+  return std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 8, kLeast, kMost);
+}
+
+}  // namespace
 
 CpuSession::CpuSession(std::shared_ptr<const Plan> plan, int threads, const HaltingControl& halting)
     : CpuSession(std::move(plan), std::make_shared<ThreadTeam>(threads), halting) {}
@@ -22,12 +36,9 @@ CpuSession::CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadT
       scratch_(size_t(team_->size())) {}
 
 int CpuSession::group_size(Size size) const {
-  // The stream of block 1 is the largest; of more images than these it would be read from memory
-  // time and again, while weights are read but once more for every group.
-  constexpr int64_t kMostBytes = 4 << 20;
   const ModelSpec& spec = plan_->spec;
   const int64_t bytes = spec.block_size(0, size).positions() * spec.block_channels(0) * 4;
-  return int(std::max<int64_t>(1, kMostBytes / bytes));
+  return int(std::max<int64_t>(1, group_bytes() / bytes));
 }
 
 /// Units of two 3x3 convolutions read other rows besides: theirs are plain.
@@ -60,6 +71,7 @@ void CpuSession::prepare(int count, Size size) {
   geometry_ = geometries_.back().get();
   try {
     take_memory(needs_of(count, size));
+    choose_tiles();
     if (halting_.limits_images() && plan_->spec.adaptive()) {
       budget_.emplace(plan_->spec, size, halting_.hard_budget);
       cumulative_.resize(size_t(held_.rows));
@@ -109,6 +121,8 @@ CpuSession::Needs CpuSession::needs_of(int count, Size size) const {
       needs.chunk = std::max(needs.chunk, chunk_rows(channels * 4) * row_stride(channels, 4));
     }
     needs.channels = std::max<int64_t>(needs.channels, std::max(in, out));
+    needs.transformed =
+        std::max(needs.transformed, transformed_in(b, count, spec.block_size(b, size)));
     before = rows;
   }
   return needs;
@@ -124,6 +138,7 @@ CpuSession::Needs CpuSession::with_held(const Needs& now) const {
   needs.channels = std::max(now.channels, held_.channels);
   needs.images = std::max(now.images, held_.images);
   needs.outputs = std::max(now.outputs, held_.outputs);
+  needs.transformed = std::max(now.transformed, held_.transformed);
   return needs;
 }
 
@@ -133,7 +148,8 @@ int64_t CpuSession::arena_bytes(const Needs& needs) const {
   return 4 * (3 * needs.stream + needs.outputs) +
          (3 * needs.operand + needs.input + means) * operand_size() +
          needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
-         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 8 * needs.rows) +
+         team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 8 * needs.rows +
+                          4 * needs.transformed) +
          (int64_t{1} << 20);
 }
 
@@ -147,7 +163,8 @@ int64_t CpuSession::bytes_of_run(int count, Size size) const {
     positions += spec.block_size(block, size).positions();
   }
   const int64_t results = positions * int64_t(sizeof(float) + sizeof(int32_t));
-  return arena_bytes(needs) + ActiveRows::bytes(needs.rows) +
+  const int64_t tile_lists = 2 * needs.rows * int64_t(sizeof(int32_t));
+  return arena_bytes(needs) + ActiveRows::bytes(needs.rows) + tile_lists +
          Geometry::list_bytes(spec, together, size, hidden_rows()) + count * results;
 }
 
@@ -195,8 +212,10 @@ void CpuSession::take_memory(const Needs& now) {
     scratch.halting = arena.take<int32_t>(needs.rows);
     scratch.hidden = arena.take<int32_t>(needs.rows);
   }
+  transformed_ = arena.take<float>(team_->size() * needs.transformed);
   arena_ = std::move(arena);
   rows_.reserve(int(needs.rows));
+  for (RowList* list : {&tiles_, &wide_tiles_}) list->reserve(size_t(needs.rows));
   held_ = needs;
 }
 
@@ -255,8 +274,8 @@ std::vector<LayerTime> CpuSession::time_layers(const InputView& input) {
   for (const DescribedLayer& layer : described_layers(*plan_, profile())) {
     const LayerProfile& profile = layer.profile;
     times.push_back({layer.name, profile.rows, layer.taps, layer.depth, layer.columns,
-                     profile.taps.order == kernels::TapOrder::kMemory ? "memory" : "registers",
-                     profile.split.row_parts, profile.split.column_parts, profile.seconds});
+                     kernels::name_of(profile.taps.order), profile.split.row_parts,
+                     profile.split.column_parts, profile.seconds});
   }
   return times;
 }

@@ -55,6 +55,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   struct Needs {
     int64_t stream = 0, operand = 0, input = 0, rows = 0, chunk = 0, channels = 0, images = 0;
     int64_t outputs = 0;
+    int64_t transformed = 0;  // for each thread
     bool operator==(const Needs&) const = default;
   };
 
@@ -114,6 +115,25 @@ class CpuSession : public NetworkSession, private LayerTeam {
   void for_each_image_part(const Grid& grid, int channels, const int32_t* rows, int count,
                            const Work& work) const;
 
+  // Layers over tiles.
+  int chosen_side(int block, int images, Size size) const;
+  /// Numbers of transformed inputs, for each thread.
+  int64_t transformed_in(int block, int images, Size size) const;
+  kernels::TileGrid tile_grid(int block) const;
+  void choose_tiles();
+  void start_tiles(int block);
+  void update_tiles(int block);
+  const RowList& tiles_in(Domain domain) const;
+  bool runs_over_tiles(int block, const PackedLayer& layer) const;
+  void convolve_tiles(int thread, int block, const PackedLayer& layer,
+                      const kernels::RowProduct& product, bool inputs_everywhere);
+  /// A 3x3 layer of stride 1, over tiles or direct.
+  void convolve(int thread, int block, const PackedLayer& layer, const kernels::RowProduct& product,
+                bool inputs_everywhere, bool to_f32);
+  /// What the calling thread will read first of a 3x3 layer's weights.
+  const void* first_window_weights(int thread, int block, const PackedLayer& layer,
+                                   Split split) const;
+
   // Products.
   kernels::RowProduct window_product(const PackedLayer& layer, int block, const void* input,
                                      const RowList& rows) const;
@@ -151,6 +171,11 @@ class CpuSession : public NetworkSession, private LayerTeam {
   float *stream_ = nullptr, *next_stream_ = nullptr;
   float* mean_ = nullptr;  // the halting distribution's mean of a block's states: its output
   void *padded_ = nullptr, *preactivated_ = nullptr, *hidden_ = nullptr, *narrow_ = nullptr;
+  // Layers over tiles, for the geometry of the run.
+  std::vector<int> tile_sides_;                              // of each block; 0: none
+  std::vector<const kernels::PackedWeights*> tile_weights_;  // of each layer, or null
+  RowList tiles_, wide_tiles_;    // with any active row; with any of the dilated set
+  float* transformed_ = nullptr;  // inputs of tiles
   // Halting, [rows].
   ActiveRows rows_;
   HaltingState* states_ = nullptr;

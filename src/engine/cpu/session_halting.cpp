@@ -213,7 +213,10 @@ void CpuSession::halt(int thread, int block, int number, Results results) {
       });
   if (!unit.score) return;
   team_->barrier();
-  if (thread == 0) rows_.update();
+  if (thread == 0) {
+    rows_.update();
+    update_tiles(block);
+  }
   team_->barrier();
 }
 

@@ -12,6 +12,7 @@ void CpuSession::enter_block(int thread, int block) {
   if (thread == 0) {
     std::swap(stream_, next_stream_);
     rows_.start(geometry_->blocks[size_t(block)].grid);
+    start_tiles(block);
   }
   team_->barrier();
   if (plan_->spec.adaptive()) start_halting(thread, block);
@@ -120,7 +121,7 @@ void CpuSession::run_first_basic(int thread, int block) {
   conv1.output = hidden_;
   conv1.output_stride = operand_stride(width);
   conv1.epilogue.relu = unit.layers[0].relu;
-  multiply(thread, unit.layers[0], conv1, false);
+  convolve(thread, block, unit.layers[0], conv1, true, false);
   team_->barrier();
 
   kernels::RowProduct conv2 = product_of(unit.layers[1]);
@@ -133,7 +134,7 @@ void CpuSession::run_first_basic(int thread, int block) {
   conv2.output_stride = stream_stride;
   conv2.epilogue.add = true;
   conv2.epilogue.relu = unit.relu;
-  multiply(thread, unit.layers[1], conv2, true);
+  convolve(thread, block, unit.layers[1], conv2, true, true);
   team_->barrier();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }
@@ -186,7 +187,7 @@ void CpuSession::run_bottleneck(int thread, int block, int number) {
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = hidden_rows_of(thread, hidden, entered);
   conv1.epilogue.relu = unit.layers[0].relu;
-  conv1.next_weights = first_weights(thread, unit.layers[1], split2);
+  conv1.next_weights = first_window_weights(thread, block, unit.layers[1], split2);
   run_conv1(thread, unit, conv1, entered.data(), split1);
   team_->barrier();
 
@@ -284,29 +285,47 @@ void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& un
                                      kernels::RowProduct conv2, kernels::RowProduct conv3,
                                      Split split) {
   const Share share = share_of(conv2.rows, thread);
-  if (split.column_parts > 1) {
-    if (unit.shortcut) multiply_shortcut(thread, unit, block);
+  const bool tiles = runs_over_tiles(block, unit.layers[1]);
+  if (tiles) {  // a tile has rows of several chunks: all are done before
     conv2.output = narrow_;
-    multiply(thread, unit.layers[1], conv2, false);
+    convolve_tiles(thread, block, unit.layers[1], conv2, false);
     team_->barrier();
     conv3.input = narrow_;
+    if (conv3.rows < geometry_->blocks[size_t(block)].grid.rows()) conv3.list = conv2.list;
+  }
+  if (split.column_parts > 1) {
+    if (unit.shortcut) multiply_shortcut(thread, unit, block);
+    if (!tiles) {
+      conv2.output = narrow_;
+      multiply(thread, unit.layers[1], conv2, false);
+      team_->barrier();
+      conv3.input = narrow_;
+    }
     multiply(thread, unit.layers[2], conv3, true);
     team_->barrier();
     if (unit.score) add_to_scores(thread, block, *unit.score, share);
     return;
   }
   const Scratch& scratch = scratch_[size_t(thread)];
-  note(thread, unit.layers[1].index, conv2.rows, split, taps_of(conv2));
+  if (!tiles) note(thread, unit.layers[1].index, conv2.rows, split, taps_of(conv2));
   note(thread, unit.layers[2].index, conv3.rows, split, kernels::kOneTap);
   if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split, kernels::kOneTap);
-  conv2.output = scratch.narrow;
-  conv3.input = scratch.narrow;
+  if (!tiles) {
+    conv2.output = scratch.narrow;
+    conv3.input = scratch.narrow;
+  }
   for_each_chunk(share, chunk_rows(unit.layers[2].weights.columns * 4), [&](Share chunk) {
-    kernels::RowProduct call2 = conv2, call3 = conv3;
-    call2.rows = call3.rows = chunk.count();
-    call2.list += chunk.first;
+    kernels::RowProduct call3 = conv3;
+    call3.rows = chunk.count();
     call3.output_rows += chunk.first;
-    multiply_alone(thread, unit.layers[1], call2, false);
+    if (tiles) {
+      call3 = rows_of(conv3, chunk.first, chunk.last, operand_size(), 4);
+    } else {
+      kernels::RowProduct call2 = conv2;
+      call2.rows = chunk.count();
+      call2.list += chunk.first;
+      multiply_alone(thread, unit.layers[1], call2, false);
+    }
     if (unit.shortcut) {
       {
         const Timer timer(*this, thread, unit.shortcut->index);
@@ -342,11 +361,11 @@ void CpuSession::run_basic(int thread, int block, int number) {
   conv1.output_stride = operand_stride(width);
   conv1.output_rows = entered.data();
   conv1.epilogue.relu = unit.layers[0].relu;
-  multiply(thread, unit.layers[0], conv1, false);
+  convolve(thread, block, unit.layers[0], conv1, true, false);
   team_->barrier();
   kernels::RowProduct conv2 = window_product(unit.layers[1], block, hidden_, rows_.active());
   set_residual(conv2, block, number);
-  multiply(thread, unit.layers[1], conv2, true);
+  convolve(thread, block, unit.layers[1], conv2, false, true);
   team_->barrier();
   if (unit.score) add_to_scores(thread, block, *unit.score, share_of(conv2.rows, thread));
 }

@@ -17,6 +17,7 @@
 #include "kernels/cpu/operand_types.h"
 #include "kernels/cpu/tap_order.h"
 #include "kernels/cpu/weights.h"
+#include "kernels/cpu/winograd.h"
 
 namespace sact::kernels {
 
@@ -36,6 +37,9 @@ struct TypedFunctions {
   /// Nothing but multiply-adds in registers, `steps` times; returns how many operations they were.
   /// For measuring what the processor can do at best.
   int64_t (*multiply_adds)(int64_t steps) = nullptr;
+
+  /// 3x3 convolutions over tiles; null where the type has none.
+  TileFunctions tiles = {};
 
   PanelLayout panel_layout() const { return {panel_columns, depth_step}; }
 };

@@ -4,6 +4,16 @@
 
 namespace sact::kernels {
 
+const char* name_of(TapOrder order) {
+  switch (order) {
+    case TapOrder::kRegisters: return "registers";
+    case TapOrder::kMemory: return "memory";
+    case TapOrder::kTilesOfTwo: return "2x2 tiles";
+    case TapOrder::kTilesOfFour: return "4x4 tiles";
+  }
+  return "";
+}
+
 TapChoice tap_choice(const RowProduct& product, DataType type) {
   // Measured on Zen 4: from a kilobyte a tap on, leaving out five hundredths of the products gains
   // what the trips of the sums to memory cost.

@@ -9,8 +9,9 @@ namespace sact::kernels {
 /// How a product of several taps is done. Taps in registers: the sums of a tile stay in registers
 /// over all taps. Taps in memory: one tap after the other is added to sums in memory, for the rows
 /// only that have a neighbour there, so that nothing is multiplied with the border's zeros; the
-/// deeper a tap, the less the trips to memory cost.
-enum class TapOrder { kRegisters, kMemory };
+/// deeper a tap, the less the trips to memory cost. Over tiles (winograd.h) there are no taps.
+enum class TapOrder { kRegisters, kMemory, kTilesOfTwo, kTilesOfFour };
+const char* name_of(TapOrder order);
 struct TapChoice {
   TapOrder order = TapOrder::kRegisters;
   const char* why = "";

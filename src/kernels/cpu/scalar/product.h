@@ -37,28 +37,32 @@ float row_sum(const RowProduct& p, int i, int column) {
   return sum;
 }
 
+/// A finished sum goes where it belongs.
+template <typename Out>
+void finish(const RowProduct& p, int64_t row, int column, float sum) {
+  const Epilogue& e = p.epilogue;
+  auto* output = static_cast<typename Out::Element*>(p.output) + row * p.output_stride;
+  const float before = e.add ? Out::value(output[column]) : 0.0f;
+  float after = e.add ? before + sum : sum;
+  if (e.relu) after = std::max(after, 0.0f);  // in this order NaN stays NaN
+  if (e.mean) {
+    float& mean = e.mean[row * p.output_stride + column];
+    const float change = e.relu ? after - before : sum;
+    if (e.remainders[row] != 1) {
+      mean = (e.first_residual ? before : mean) + e.remainders[row] * change;
+    } else if (e.mean_only) {
+      mean = after;
+    }
+  }
+  if (!e.mean_only) output[column] = Out::element(after);
+}
+
 template <typename Type, typename Out>
 void product(const RowProduct& p) {
-  const Epilogue& e = p.epilogue;
   const int last = std::min(p.columns, p.last_panel * kPanel);
   for (int i = 0; i < p.rows; ++i) {
-    const int64_t row = p.output_rows ? p.output_rows[i] : i;
-    auto* output = static_cast<typename Out::Element*>(p.output) + row * p.output_stride;
     for (int column = p.first_panel * kPanel; column < last; ++column) {
-      const float sum = row_sum<Type>(p, i, column);
-      const float before = e.add ? Out::value(output[column]) : 0.0f;
-      float after = e.add ? before + sum : sum;
-      if (e.relu) after = std::max(after, 0.0f);  // in this order NaN stays NaN
-      if (e.mean) {
-        float& mean = e.mean[row * p.output_stride + column];
-        const float change = e.relu ? after - before : sum;
-        if (e.remainders[row] != 1) {
-          mean = (e.first_residual ? before : mean) + e.remainders[row] * change;
-        } else if (e.mean_only) {
-          mean = after;
-        }
-      }
-      if (!e.mean_only) output[column] = Out::element(after);
+      finish<Out>(p, p.output_rows ? p.output_rows[i] : i, column, row_sum<Type>(p, i, column));
     }
   }
 }

@@ -50,6 +50,14 @@ struct FloatOperands : FloatVectors {
   }
 };
 
+#include "kernels/cpu/simd/winograd-inl.h"
+
+inline TypedFunctions float_functions() {
+  TypedFunctions functions = typed_functions<FloatOperands>();
+  functions.tiles = winograd_functions();
+  return functions;
+}
+
 }  // namespace sact::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -57,8 +65,7 @@ namespace sact::kernels {
 template <>
 struct Compiled<struct SimdF32, HWY_TARGET> {
   static Part part() {
-    return {isa_of(HWY_NAMESPACE::simd_target()),
-            HWY_NAMESPACE::typed_functions<HWY_NAMESPACE::FloatOperands>()};
+    return {isa_of(HWY_NAMESPACE::simd_target()), HWY_NAMESPACE::float_functions()};
   }
 };
 }  // namespace sact::kernels

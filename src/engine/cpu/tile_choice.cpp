@@ -1,0 +1,43 @@
+#include "engine/cpu/tile_choice.h"
+
+#include "kernels/cpu/winograd.h"
+
+namespace sact::engine {
+namespace {
+
+// Two cores of Emerald Rapids, weights from memory.
+constexpr double kOperations = 330e3;        // a microsecond, in products of long rows
+constexpr double kWeightBytes = 25e3;        // a microsecond
+constexpr double kTransformed = 1.0 / 16e3;  // microseconds for a number, into or out of products
+
+double product_cost(const WindowLayer& layer, int64_t rows, int products) {
+  const double size = double(layer.depth) * layer.columns * products;
+  return size * (2.0 * double(rows) / kOperations + 4.0 / kWeightBytes);
+}
+
+}  // namespace
+
+double direct_cost(const WindowLayer& layer, int64_t rows) {
+  return product_cost(layer, rows, 9);
+}
+
+double tile_cost(const WindowLayer& layer, int side, int64_t tiles) {
+  const int products = (side + 2) * (side + 2);
+  const double numbers = double(tiles) * products * (layer.depth + layer.columns);
+  return product_cost(layer, tiles, products) + kTransformed * numbers;
+}
+
+int tile_side(const WindowLayer& layer, int images, int height, int width) {
+  int best = 0;
+  double least = direct_cost(layer, int64_t(images) * height * width);
+  for (const int side : kernels::kTileSides) {
+    const kernels::TileGrid grid{images, height, width, side};
+    const double cost = tile_cost(layer, side, grid.count());
+    if (cost >= least) continue;
+    least = cost;
+    best = side;
+  }
+  return best;
+}
+
+}  // namespace sact::engine
