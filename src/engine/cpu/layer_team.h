@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/session.h"
 #include "base/thread_team.h"
 #include "engine/cpu/plan.h"
 #include "engine/cpu/profile.h"
@@ -19,6 +20,7 @@ class LayerTeam {
   /// start where verbose messages are shown.
   void set_profiling(bool on) { profiling_ = on; }
   const std::vector<LayerProfile>& profile() const { return profile_; }
+  void set_observer(OperandObserver* observer) { observer_ = observer; }
 
  protected:
   LayerTeam(std::shared_ptr<ThreadTeam> team, const kernels::Table& table, kernels::DataType type);
@@ -44,6 +46,9 @@ class LayerTeam {
 
   // Products. `thread` counts from 0.
   static kernels::RowProduct product_of(const PackedLayer& layer);
+  const kernels::TypedFunctions& functions_of(const PackedLayer& layer) const {
+    return table_.functions(layer.type());
+  }
   Split split_of(int rows, const PackedLayer& layer) const;
   /// How the kernels take the taps of a product.
   kernels::TapChoice taps_of(const kernels::RowProduct& call) const;
@@ -55,6 +60,9 @@ class LayerTeam {
   void multiply_alone(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
                       bool to_f32);
 
+  /// Shows what a product is about to read, where somebody wants to see it.
+  void show_operands(const PackedLayer& layer, const kernels::RowProduct& call) const;
+
   // The profile.
   bool profiling() const { return profiling_; }
   void start_profile(int layers);
@@ -64,8 +72,10 @@ class LayerTeam {
   const std::shared_ptr<ThreadTeam> team_;
 
  private:
+  const kernels::Table& table_;
   const kernels::TypedFunctions& functions_;
   const kernels::OperandType& operands_;
+  OperandObserver* observer_ = nullptr;
   bool profiling_;
   std::vector<LayerProfile> profile_;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "engine/cpu/quantized.h"
 #include "engine/folding.h"
 #include "kernels/cpu/kernels.h"
 #include "model/model_file.h"
@@ -22,7 +23,10 @@ struct PackedLayer {
   Domain domain = Domain::kDense;
   bool relu = false;  // after it
   kernels::PackedWeights weights;
-  std::vector<float> bias;  // for whole panels
+  std::vector<float> bias;    // for whole panels
+  std::vector<float> scales;  // of sums of whole numbers, for whole panels; of others none
+
+  kernels::DataType type() const { return weights.type->type; }
 };
 
 /// A halting score before its sigmoid; see FoldedScore.
@@ -37,7 +41,7 @@ struct PackedScore {
 
 /// A residual unit; see UnitSteps.
 struct PackedUnit {
-  std::optional<Affine> preactivation;
+  std::optional<Affine> preactivation;  // whole numbers: what makes them of rows, in every unit
   std::optional<PackedLayer> shortcut;
   std::vector<PackedLayer> layers;
   bool relu = false;  // after the sum
@@ -55,7 +59,9 @@ class Packing {
  public:
   Packing(const kernels::Table& table, kernels::DataType type);
 
-  PackedLayer layer(const FoldedLayer& folded);
+  PackedLayer layer(const FoldedLayer& folded, LayerScales scales = {});
+  /// The same in floats, whatever the others are.
+  PackedLayer float_layer(const FoldedLayer& folded);
   /// The rows of the kernel become taps; a tap's depth is the width and the colours, as they lie in
   /// an image.
   PackedLayer stem(const FoldedLayer& folded);
@@ -65,8 +71,12 @@ class Packing {
   Arena take_arena() { return std::move(arena_); }
 
  private:
-  PackedLayer pack(const FoldedLayer& folded, const std::vector<float>& weights,
-                   const kernels::WeightStrides& strides, int taps, int depth);
+  PackedLayer pack(const FoldedLayer& folded, kernels::DataType type,
+                   const std::vector<float>& weights, const kernels::WeightStrides& strides,
+                   int taps, int depth);
+
+  /// What layers have that do not run in whole numbers.
+  kernels::DataType float_type() const;
 
   const kernels::Table& table_;
   const kernels::DataType type_;
@@ -76,11 +86,12 @@ class Packing {
 
 struct Plan {
   /// What runs on images: of a detector its extractor, another network as it is. `type` is that of
-  /// the operands of products; sums and the residual stream have 32 bits always.
+  /// the operands of products; sums and the residual stream have 32 bits always. Whole numbers need
+  /// scales, and leave stem and head to floats.
   Plan(const ModelFile& file, const kernels::Table& table,
        kernels::DataType type = kernels::DataType::kFloat32);
   Plan(const ModelSpec& spec, const WeightSource& weights, const kernels::Table& table,
-       kernels::DataType type);
+       kernels::DataType type, const InputScales& scales = {}, const std::string& name = {});
 
   ModelSpec spec;
   const kernels::Table& table;
