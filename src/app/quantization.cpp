@@ -1,5 +1,6 @@
 #include "app/quantization.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -46,18 +47,11 @@ evaluation::PreparedImages prepared(const ModelSpec& spec, const QuantizationOpt
                                     {spec.input.size, spec.input.size}, spec, request);
 }
 
-}  // namespace
-
-Quantization choose_scales(const ModelFile& model, const ModelSpec& spec,
-                           const QuantizationOptions& options) {
-  expect_classifier(model);
-  if (options.photographs.empty()) fail("there are no photographs to calibrate with");
-  const evaluation::PreparedImages images = prepared(spec, options);
-  NetworkSource source = image_network_of(model);
-  source.spec.input = spec.input;
+/// Shows what the layers of a network read on the images, in 32 bits.
+void run_in_floats(const NetworkSource& source, const evaluation::PreparedImages& images,
+                   const QuantizationOptions& options, Ranges& ranges) {
   const int threads = thread_count(options.threads);
   const auto network = backends().choose({.name = "engine"}).load(source, {.threads = threads});
-  Ranges ranges(source.spec);
   const auto session = network->session(threads);
   session->observe(&ranges);
   const InputView all = pixels_view(images.pixels, int(images.count()), images.size);
@@ -70,14 +64,32 @@ Quantization choose_scales(const ModelFile& model, const ModelSpec& spec,
     progress.advance();
   }
   progress.finish();
+}
+
+}  // namespace
+
+Quantization choose_scales(const ModelFile& model, const ModelSpec& spec,
+                           const QuantizationOptions& options) {
+  expect_classifier(model);
+  if (options.photographs.empty()) fail("there are no photographs to calibrate with");
+  const evaluation::PreparedImages images = prepared(spec, options);
+  NetworkSource source = image_network_of(model);
+  source.spec.input = spec.input;
+  const std::vector<QuantizedLayer> layers = quantized_layers(source.spec);
+  Ranges ranges(source.spec), dense_ranges(source.spec);
+  run_in_floats(source, images, options, ranges);
+  const auto unseen = [&](const QuantizedLayer& layer) {
+    return ranges.of(layer.reads_like).count() == 0;
+  };
+  // Where all positions of all photographs had halted, the network without halting tells.
+  if (std::any_of(layers.begin(), layers.end(), unseen)) {
+    source.spec.halting = Halting::kNone;
+    run_in_floats(source, images, options, dense_ranges);
+  }
   Quantization result{{}, images.count()};
-  for (const QuantizedLayer& layer : quantized_layers(source.spec)) {
-    const ActivationRange& range = ranges.of(layer.reads_like);
-    if (range.count() == 0) {
-      fail("{}: no photograph came to the layer {}: calibrate with more, or others", model.name(),
-           layer.reads_like);
-    }
-    result.scales[layer.name] = range.scale(options.method);
+  for (const QuantizedLayer& layer : layers) {
+    const Ranges& seen = unseen(layer) ? dense_ranges : ranges;
+    result.scales[layer.name] = seen.of(layer.reads_like).scale(options.method);
   }
   return result;
 }

@@ -54,6 +54,11 @@ Calibrated calibrated(const ModelSpec& spec, const std::vector<float>& planes) {
   Ranges ranges;
   session.observe(&ranges);
   network.in_floats = session.run(planes, kImages, kSize);
+  Calibrated dense = network;  // which comes to every layer
+  dense.spec.halting = Halting::kNone;
+  CpuSession all(dense.plan(kernels::chosen_table(), DataType::kFloat32), 2);
+  all.observe(&ranges);
+  all.run(planes, kImages, kSize);
   for (const QuantizedLayer& layer : quantized_layers(spec)) {
     network.scales[layer.name] = ranges.of(layer.reads_like).scale(RangeMethod::kMax);
   }
