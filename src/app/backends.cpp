@@ -65,6 +65,20 @@ const BackendRegistry& backends() {
   return all;
 }
 
+Precision precision_for(const ModelFile& model, const Compute& compute) {
+  if (!compute.own_precision) return compute.precision;
+  const bool engine = compute.backend.empty() || compute.backend == "engine";
+  const bool can_run = compute.device == "cpu" && engine && !model.spec().detection;
+  return can_run && !model.input_scales().empty() ? Precision::kInt8 : Precision::kFloat32;
+}
+
+Compute compute_for(const ModelFile& model, const Compute& compute) {
+  Compute own = compute;
+  own.precision = precision_for(model, compute);
+  own.own_precision = false;
+  return own;
+}
+
 bool among_several_processes() {
   const char* size = std::getenv("WORLD_SIZE");
   return size && std::string_view(size) != "1";
@@ -77,7 +91,8 @@ int images_at_a_time(size_t images, int threads, int64_t bytes) {
   return int(std::max<uint64_t>(1, std::min(most, affordable)));
 }
 
-std::unique_ptr<NetworkSession> open_session(const ModelFile& model, const Compute& compute) {
+std::unique_ptr<NetworkSession> open_session(const ModelFile& model, const Compute& asked) {
+  const Compute compute = compute_for(model, asked);
   const LoadOptions options = load_options(compute);
   return backends()
       .choose(compute.request())
@@ -86,8 +101,9 @@ std::unique_ptr<NetworkSession> open_session(const ModelFile& model, const Compu
 }
 
 std::vector<std::unique_ptr<NetworkSession>> open_sessions(const ModelFile& model,
-                                                           const Compute& compute, size_t images,
+                                                           const Compute& asked, size_t images,
                                                            Size size) {
+  const Compute compute = compute_for(model, asked);
   const auto network =
       backends().choose(compute.request()).load(image_network_of(model), load_options(compute));
   return sharing_threads(images, compute, network->bytes_needed(1, size),
@@ -95,8 +111,9 @@ std::vector<std::unique_ptr<NetworkSession>> open_sessions(const ModelFile& mode
 }
 
 std::vector<std::unique_ptr<detect::ObjectDetector>> open_detectors(const ModelFile& model,
-                                                                    const Compute& compute,
+                                                                    const Compute& asked,
                                                                     size_t images) {
+  const Compute compute = compute_for(model, asked);
   BackendRequest request = compute.request();
   request.detector = true;
   const auto network =

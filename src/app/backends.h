@@ -18,6 +18,7 @@ struct Compute {
   std::string backend = {};  // empty: the first that does the rest
   std::string device = "cpu";
   Precision precision = Precision::kFloat32;
+  bool own_precision = false;   // that of each model instead: see precision_for()
   int threads = 0;              // 0: all that this process may use
   RequestTerms terms = {};      // for messages about the first three
   HaltingControl halting = {};  // of what the sessions run
@@ -27,6 +28,12 @@ struct Compute {
     return {.name = backend, .device = device, .precision = precision, .terms = terms};
   }
 };
+
+/// The type of operands that a model is run in: what was asked for; or, where that is left to the
+/// model, int8 if it was calibrated for it and can be run in it, else fp32.
+Precision precision_for(const ModelFile& model, const Compute& compute);
+/// The same request with that type.
+Compute compute_for(const ModelFile& model, const Compute& compute);
 
 /// Whether the environment (WORLD_SIZE) names other processes that work on the same job.
 bool among_several_processes();

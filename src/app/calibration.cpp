@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/photographs.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -16,35 +17,6 @@
 
 namespace sact::app {
 namespace {
-
-/// The images that somebody named, all of one class.
-class Photographs : public data::Dataset {
- public:
-  explicit Photographs(const std::vector<Input>& inputs) : inputs_(inputs) {}
-
-  int64_t size() const override { return int64_t(inputs_.size()); }
-  const std::vector<std::string>& class_names() const override { return names_; }
-  std::string sample_name(int64_t index) const override { return at(index).path.string(); }
-  int label(int64_t) const override { return 0; }
-  data::Sample load(int64_t index, int) const override {
-    if (!at(index).error.empty()) fail("{}", at(index).error);
-    return {read_input(at(index)), 0};
-  }
-
- private:
-  const Input& at(int64_t index) const { return inputs_[size_t(index)]; }
-
-  const std::vector<Input>& inputs_;
-  std::vector<std::string> names_ = {"photograph"};
-};
-
-/// `count` of the samples at most, at even distances.
-std::vector<int64_t> evenly(int64_t samples, int64_t count) {
-  count = std::min(samples, count);
-  std::vector<int64_t> chosen;
-  for (int64_t i = 0; i < count; ++i) chosen.push_back(i * samples / count);
-  return chosen;
-}
 
 /// What one shift gave.
 struct Measured {
@@ -59,8 +31,10 @@ class Runs {
   Runs(const CalibrationOptions& options, const evaluation::PreparedImages& images)
       : options_(options), images_(images) {}
 
-  std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source) const {
-    const Compute& compute = options_.compute;
+  /// `model` is what the source was made of.
+  std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source,
+                                            const ModelFile& model) const {
+    const Compute compute = compute_for(model, options_.compute);
     return backends()
         .choose(compute.request())
         .load(
@@ -236,7 +210,7 @@ Calibration calibrate(const ModelFile& model, const CalibrationOptions& options)
   const evaluation::PreparedImages images =
       evaluation::prepare_images(dataset, samples, options.size, spec, options.data);
   const Runs runs(options, images);
-  const auto network = runs.load(image_network_of(model));
+  const auto network = runs.load(image_network_of(model), model);
 
   std::vector<double> shifts = options.shifts;
   if (shifts.empty()) {
@@ -255,9 +229,9 @@ Calibration calibrate(const ModelFile& model, const CalibrationOptions& options)
   Progress progress("calibrating", images.count() * int64_t(shifts.size() + 1 + (dense ? 1 : 0)),
                     "images");
   const std::vector<int> unhalted =
-      runs.classes(*runs.load(measure::dense_network(model)), progress);
+      runs.classes(*runs.load(measure::dense_network(model), model), progress);
   std::vector<int> of_dense;
-  if (dense) of_dense = runs.classes(*runs.load(image_network_of(*dense)), progress);
+  if (dense) of_dense = runs.classes(*runs.load(image_network_of(*dense), *dense), progress);
   Calibration calibration;
   calibration.dial.size = options.size;
   calibration.dial.images = images.count();

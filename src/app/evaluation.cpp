@@ -5,8 +5,8 @@
 
 namespace sact::app {
 
-EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request,
-                          const Compute& compute) {
+EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request, const Compute& asked) {
+  const Compute compute = compute_for(model, asked);
   BackendRequest wanted = compute.request();
   wanted.evaluation = true;
   wanted.several_processes = !request.alone && among_several_processes();

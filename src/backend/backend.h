@@ -19,6 +19,8 @@ namespace sact {
 struct NetworkSource {
   ModelSpec spec;
   std::function<std::vector<float>(const WeightInfo&)> weights;
+  InputScales input_scales = {};  // where it was calibrated for whole numbers
+  std::string name = {};          // for messages
 };
 
 /// What runs on images of a model: of a detector its extractor, another network as it is.

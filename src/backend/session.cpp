@@ -15,6 +15,10 @@ void NetworkSession::prescribe_units(std::vector<std::vector<int32_t>> units) {
   SACT_ASSERT(units.empty());
 }
 
+void NetworkSession::observe(OperandObserver* observer) {
+  SACT_ASSERT(!observer);
+}
+
 std::vector<LayerTime> NetworkSession::time_layers(const InputView&) {
   return {};
 }

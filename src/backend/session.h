@@ -29,6 +29,14 @@ struct LayerTime {
   std::string product() const { return product_text(taps, depth, columns); }
 };
 
+/// Sees what the products of a network read.
+class OperandObserver {
+ public:
+  virtual ~OperandObserver() = default;
+  /// Rows that a layer is about to multiply, of `depth` numbers each. Several threads may call.
+  virtual void see(const std::string& layer, std::span<const float* const> rows, int depth) = 0;
+};
+
 class NetworkSession {
  public:
   virtual ~NetworkSession() = default;
@@ -48,6 +56,9 @@ class NetworkSession {
   /// whatever their scores say; the scores are worked out all the same. Empty: no more. Only where
   /// the back end says that it prescribes units.
   virtual void prescribe_units(std::vector<std::vector<int32_t>> units);
+  /// From now on all runs show what layers read; null: no more. Only where the back end says that
+  /// it prescribes units, and in 32 bits.
+  virtual void observe(OperandObserver* observer);
   /// For measuring: runs, and tells what each layer took. Only where the back end says that it
   /// times layers.
   virtual std::vector<LayerTime> time_layers(const InputView& input);

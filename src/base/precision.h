@@ -13,8 +13,8 @@ struct NamedPrecision {
   Precision precision;
   const char* name;
 };
-inline constexpr std::array<NamedPrecision, 2> kPrecisions = {
-    {{Precision::kFloat32, "fp32"}, {Precision::kBFloat16, "bf16"}}};
+inline constexpr std::array<NamedPrecision, 3> kPrecisions = {
+    {{Precision::kFloat32, "fp32"}, {Precision::kBFloat16, "bf16"}, {Precision::kInt8, "int8"}}};
 
 constexpr const char* precision_name(Precision precision) {
   for (const NamedPrecision& known : kPrecisions) {

@@ -18,7 +18,7 @@ namespace {
 struct BenchOptions {
   CommonOptions common;
   std::string model, csv;
-  std::vector<std::string> sizes, dtypes = {"fp32"};
+  std::vector<std::string> sizes, dtypes = {kOwnType};
   app::BenchmarkOptions benchmark;
   HaltingRequest halting;
 };
@@ -49,7 +49,10 @@ int run(BenchOptions& options) {
                      benchmark.sizes.empty() ? own_size(model.spec()) : benchmark.sizes.front());
   benchmark.precisions.clear();
   for (const std::string& dtype : options.dtypes) {
-    benchmark.precisions.push_back(precision_from_name(dtype));
+    app::Compute own = benchmark.compute;
+    own.own_precision = true;
+    benchmark.precisions.push_back(dtype == kOwnType ? app::precision_for(model, own)
+                                                     : precision_from_name(dtype));
   }
   catch_interrupts();
   benchmark.interrupted = was_interrupted;
@@ -104,7 +107,7 @@ void declare_bench(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--dtype", options->dtypes, "Types of operands")
       ->delimiter(',')
-      ->check(CLI::IsMember(precision_names()))
+      ->check(CLI::IsMember(dtype_names()))
       ->capture_default_str();
   command
       ->add_option("--density", options->benchmark.densities,

@@ -9,9 +9,11 @@ namespace sact::cli {
 namespace {
 
 app::Compute compute_of(const BackendOptions& wanted, const CommonOptions& common) {
+  const bool own = wanted.dtype == kOwnType;
   return {wanted.name,
           common.device,
-          precision_from_name(wanted.dtype),
+          own ? Precision::kFloat32 : precision_from_name(wanted.dtype),
+          own,
           common.threads,
           {.backend = "--backend", .device = "--device", .precision = "--dtype"},
           {},
@@ -19,6 +21,12 @@ app::Compute compute_of(const BackendOptions& wanted, const CommonOptions& commo
 }
 
 }  // namespace
+
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names = precision_names();
+  names.emplace_back(kOwnType);
+  return names;
+}
 
 void add_backend_options(CLI::App& command, BackendOptions& options) {
   command
@@ -31,8 +39,11 @@ void add_backend_options(CLI::App& command, BackendOptions& options) {
 }
 
 void add_dtype_option(CLI::App& command, std::string& dtype) {
-  command.add_option("--dtype", dtype, "Type of the operands of products: fp32, or bf16 for speed")
-      ->check(CLI::IsMember(precision_names()))
+  command
+      .add_option("--dtype", dtype,
+                  "Type of the operands of products: fp32; bf16 for speed; int8 for more, if the "
+                  "model was exported with --dtype int8; auto: int8 for such models, else fp32")
+      ->check(CLI::IsMember(dtype_names()))
       ->capture_default_str();
 }
 

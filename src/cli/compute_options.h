@@ -10,10 +10,15 @@
 
 namespace sact::cli {
 
+/// The type of operands that each model has itself: int8 where it was calibrated for it, else fp32.
+inline constexpr const char* kOwnType = "auto";
+/// All that --dtype can be.
+std::vector<std::string> dtype_names();
+
 /// What --backend and --dtype gave.
 struct BackendOptions {
   std::string name;  // empty: the first back end that does what was asked for
-  std::string dtype = "fp32";
+  std::string dtype = kOwnType;
   bool exact = false;
 };
 

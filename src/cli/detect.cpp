@@ -27,7 +27,7 @@ using app::Input;
 
 struct DetectOptions {
   CommonOptions common;
-  std::string model, out = "detections", dtype = "fp32", results, gt, data;
+  std::string model, out = "detections", dtype = kOwnType, results, gt, data;
   bool exact = false;
   std::vector<std::string> images;
   app::DetectOptions detection;

@@ -4,11 +4,13 @@
 #include <optional>
 
 #include "app/outputs.h"
+#include "app/quantization.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/input_options.h"
+#include "cli/interrupt.h"
 #include "data/class_names.h"
 #include "model/model_file.h"
 #include "model/onnx.h"
@@ -21,7 +23,13 @@ struct ExportOptions {
   std::string model, out, onnx, dtype, labels_file;
   InputOptions input;
   std::optional<int> batch;
+  // Whole numbers of 8 bits.
+  std::vector<std::string> photographs;
+  std::string ranges = "mse";
+  app::QuantizationOptions quantization;
 };
+
+constexpr const char* kInt8 = "int8";
 
 /// The model's own spec, then every option that was given.
 ModelSpec spec_of(const ExportOptions& options, const ModelFile& model) {
@@ -45,9 +53,36 @@ ModelSpec spec_of(const ExportOptions& options, const ModelFile& model) {
 
 /// What was asked for, else what the model has; 64 bits become 32.
 io::Dtype dtype_of(const ExportOptions& options, const ModelFile& model) {
+  if (options.dtype == kInt8) return io::Dtype::kF32;  // of what stays in floats
   if (!options.dtype.empty()) return storage_dtype(options.dtype);
   const io::Dtype stored = model.dtype();
   return stored == io::Dtype::kF16 || stored == io::Dtype::kBF16 ? stored : io::Dtype::kF32;
+}
+
+/// Scales of whole numbers: chosen on photographs, or those that the model has; none for a model in
+/// floats.
+app::Quantization quantization_of(ExportOptions& options, const ModelFile& model,
+                                  const ModelSpec& spec) {
+  if (!options.photographs.empty()) {
+    options.quantization.photographs = app::expand_inputs(options.photographs);
+    options.quantization.threads = options.common.threads;
+    options.quantization.method = range_method_from_name(options.ranges);
+    catch_interrupts();
+    options.quantization.interrupted = was_interrupted;
+    return app::choose_scales(model, spec, options.quantization);
+  }
+  const bool wanted = options.dtype.empty() || options.dtype == kInt8;
+  if (options.dtype == kInt8 && model.input_scales().empty()) {
+    fail("--dtype int8 needs photographs to choose scales on: give --calibrate DIR");
+  }
+  return {wanted ? model.input_scales() : InputScales{}, 0};
+}
+
+void check_usage(const ExportOptions& options) {
+  if (options.out.empty() && options.onnx.empty()) throw CLI::RequiredError("--out or --onnx");
+  if (!options.photographs.empty() && options.dtype != kInt8) {
+    throw CLI::ValidationError("--calibrate", "is for --dtype int8");
+  }
 }
 
 int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSpec& spec) {
@@ -76,10 +111,11 @@ int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSp
   return 0;
 }
 
-int run(const ExportOptions& options) {
-  if (options.out.empty() && options.onnx.empty()) throw CLI::RequiredError("--out or --onnx");
-  app::protect_inputs({options.model, options.labels_file},
-                      {{"--out", options.out}, {"--onnx", options.onnx}});
+int run(ExportOptions& options) {
+  check_usage(options);
+  std::vector<std::filesystem::path> read(options.photographs.begin(), options.photographs.end());
+  read.insert(read.end(), {options.model, options.labels_file});
+  app::protect_inputs(read, {{"--out", options.out}, {"--onnx", options.onnx}});
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   const ModelSpec spec = spec_of(options, model);
@@ -90,19 +126,30 @@ int run(const ExportOptions& options) {
   const InputSpec &now = spec.input, &before_export = model.spec().input;
   const bool sees_the_same = now.size == before_export.size && now.crop == before_export.crop &&
                              now.mean == before_export.mean && now.std == before_export.std;
+  const app::Quantization quantization = quantization_of(options, model, spec);
+  const bool whole_numbers = !quantization.scales.empty();
   write_model(options.out, spec, read_weights(model, spec), dtype,
-              sees_the_same ? model.dial() : std::nullopt);
+              sees_the_same ? model.dial() : std::nullopt, quantization.scales);
   const uint64_t before = std::filesystem::file_size(options.model);
   const uint64_t after = std::filesystem::file_size(options.out);
   if (options.common.json) {
-    print_json({{"model", options.model},
-                {"out", options.out},
-                {"dtype", io::dtype_name(dtype)},
-                {"bytes", after},
-                {"spec", io::Json::parse(to_json(spec))}});
+    io::Json json = {{"model", options.model},
+                     {"out", options.out},
+                     {"dtype", io::dtype_name(whole_numbers ? io::Dtype::kI8 : dtype)},
+                     {"bytes", after},
+                     {"spec", io::Json::parse(to_json(spec))}};
+    if (quantization.photographs > 0) {
+      json["calibration"] = {{"photographs", quantization.photographs}, {"ranges", options.ranges}};
+    }
+    print_json(json);
   } else {
-    print(fmt::format("wrote {} with weights in {}: {} instead of {}", options.out,
-                      io::dtype_name(dtype), format_bytes(after), format_bytes(before)));
+    const std::string_view type = io::dtype_name(whole_numbers ? io::Dtype::kI8 : dtype);
+    print(fmt::format("wrote {} with weights in {}: {} instead of {}", options.out, type,
+                      format_bytes(after), format_bytes(before)));
+    if (quantization.photographs > 0) {
+      print(fmt::format("what layers read was measured on {}",
+                        pluralize(quantization.photographs, "photograph")));
+    }
   }
   return 0;
 }
@@ -123,9 +170,29 @@ void declare_export(CLI::App& app, Action& action) {
                        "ONNX file to write instead, from a plain network (halting none)")
           ->type_name("FILE")
           ->excludes(out);
-  command->add_option("--dtype", options->dtype, "Storage of large weights (default: as they are)")
-      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+  command
+      ->add_option(
+          "--dtype", options->dtype,
+          "Storage of large weights (default: as they are); int8 also makes the engine run "
+          "in whole numbers of 8 bits")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", kInt8}))
       ->excludes(onnx);
+  command
+      ->add_option("--calibrate", options->photographs,
+                   "With --dtype int8: photographs, directories or patterns of what the network "
+                   "will see, to choose the range of each layer's numbers; labels are not needed")
+      ->type_name("IMAGE");
+  command
+      ->add_option("--calibrate-most", options->quantization.most,
+                   "How many of them to run at most, taken evenly from all")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--ranges", options->ranges,
+                   "How to choose ranges: the largest number, one that is exceeded once in ten "
+                   "thousand, or that of the smallest mean squared error")
+      ->check(CLI::IsMember(range_method_names()))
+      ->capture_default_str();
   add_input_options(
       *command, options->input,
       "Side of evaluation images; with --onnx, the only size it takes (default: any)");
@@ -137,9 +204,11 @@ void declare_export(CLI::App& app, Action& action) {
       ->needs(onnx);
   command->add_option("--labels", options->labels_file, "Text file with one class name a line")
       ->type_name("FILE");
+  add_threads_option(*command, options->common);
   add_output_options(*command, options->common);
   set_examples(*command,
                "  sact export runs/sact/best.safetensors --dtype f16 --out small.safetensors\n"
+               "  sact export m.safetensors --dtype int8 --calibrate photos/ --out m8.safetensors\n"
                "  sact export resnetv2_50.safetensors --mean 0.5,0.5,0.5 --std 0.5,0.5,0.5 \\\n"
                "              --crop 0.95 --size 224 --labels imagenet.txt --out r50.safetensors\n"
                "  sact export r50.safetensors --onnx r50.onnx\n"

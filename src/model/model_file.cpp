@@ -23,10 +23,39 @@ void check_weight(const io::SafetensorsFile& file, const WeightInfo& weight) {
     fail("{}: tensor '{}' must have the shape {}, found {}", file.name(), weight.name,
          io::shape_text(weight.shape), io::shape_text(view->shape));
   }
-  if (!is_floating(view->dtype)) {
+  if (!is_floating(view->dtype) && view->dtype != io::Dtype::kI8) {
     fail("{}: tensor '{}' must hold floating point numbers (F32, F64, F16 or BF16), found {}",
          file.name(), weight.name, io::dtype_name(view->dtype));
   }
+}
+
+/// The layer of a weight, "stages.0.blocks.0.conv1" of its ".weight".
+std::string layer_of(const WeightInfo& weight) {
+  constexpr std::string_view kEnd = ".weight";
+  SACT_ASSERT(weight.name.ends_with(kEnd));
+  return weight.name.substr(0, weight.name.size() - kEnd.size());
+}
+
+/// The scales of whole numbers: as many as `count`, above 0.
+std::vector<float> scale_values(const io::SafetensorsFile& file, const std::string& tensor,
+                                int64_t count) {
+  const io::TensorView* view = file.find(tensor);
+  if (!view) {
+    fail("{}: tensor '{}' of shape [{}] is missing, which says what whole numbers stand for",
+         file.name(), tensor, count);
+  }
+  if (view->shape != io::Shape{count} || view->dtype != io::Dtype::kF32) {
+    fail("{}: tensor '{}' must be F32 of the shape [{}], found {} of {}", file.name(), tensor,
+         count, io::dtype_name(view->dtype), io::shape_text(view->shape));
+  }
+  std::vector<float> scales = io::float_values(*view, tensor);
+  for (const float scale : scales) {
+    if (!std::isfinite(scale) || scale <= 0) {
+      fail("{}: tensor '{}' holds scales, which are above 0, but one is {:g}", file.name(), tensor,
+           scale);
+    }
+  }
+  return scales;
 }
 
 std::string list_some(const std::vector<std::string>& names) {
@@ -63,6 +92,10 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
     check_weight(file_, weight);
     used.insert(weight.name);
   }
+  read_input_scales();
+  for (const QuantizedLayer& layer : quantized_layers(spec_)) {
+    used.insert({input_scale_name(layer.name), weight_scale_name(layer.name)});
+  }
   std::vector<std::string> unused;
   for (const auto& [tensor, view] : file_.tensors()) {
     if (!used.contains(tensor) && !tensor.ends_with(".num_batches_tracked")) {
@@ -86,9 +119,36 @@ ModelFile::ModelFile(const std::filesystem::path& path) : file_(path) {
   }
 }
 
+/// Where one layer has whole numbers, or a scale, all that can must have both.
+void ModelFile::read_input_scales() {
+  const std::vector<QuantizedLayer> layers = quantized_layers(spec_);
+  std::set<std::string, std::less<>> names;
+  for (const QuantizedLayer& layer : layers) names.insert(layer.name);
+  bool any = false;
+  for (const WeightInfo& weight : weight_list(spec_)) {
+    if (file_.find(weight.name)->dtype != io::Dtype::kI8) continue;
+    if (!weight.name.ends_with(".weight") || !names.contains(layer_of(weight))) {
+      fail("{}: tensor '{}' must hold floating point numbers (F32, F64, F16 or BF16), found I8",
+           name(), weight.name);
+    }
+    scale_values(file_, weight_scale_name(layer_of(weight)), weight.shape[0]);
+    any = true;
+  }
+  for (const QuantizedLayer& layer : layers) any |= bool(file_.find(input_scale_name(layer.name)));
+  if (!any) return;
+  for (const QuantizedLayer& layer : layers) {
+    input_scales_[layer.name] = scale_values(file_, input_scale_name(layer.reads_like), 1).front();
+  }
+}
+
 std::vector<float> ModelFile::values(const WeightInfo& weight) const {
   const io::TensorView* view = file_.find(weight.name);
   SACT_ASSERT(view);
+  if (view->dtype == io::Dtype::kI8) {
+    const std::span values(reinterpret_cast<const int8_t*>(view->bytes.data()), view->bytes.size());
+    return dequantized(values,
+                       scale_values(file_, weight_scale_name(layer_of(weight)), weight.shape[0]));
+  }
   return weight_values(*view, weight.role, weight.name, name());
 }
 
@@ -147,18 +207,38 @@ void check_fits_f16(const Weight& weight, const std::filesystem::path& path) {
 
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
                  const std::vector<Weight>& weights, io::Dtype dtype,
-                 const std::optional<Dial>& dial) {
+                 const std::optional<Dial>& dial, const InputScales& input_scales) {
   validate(spec, path.string());
   std::vector<std::vector<std::byte>> storage;
   std::vector<io::NamedTensor> tensors;
-  storage.reserve(weights.size());
+  const auto add = [&](const std::string& name, io::Dtype stored, const io::Shape& shape,
+                       std::vector<std::byte> bytes) {
+    storage.push_back(std::move(bytes));
+    tensors.push_back({name, {stored, shape, storage.back()}});
+  };
+  const auto add_floats = [&](const std::string& name, const std::vector<float>& values) {
+    add(name, io::Dtype::kF32, {int64_t(values.size())}, io::stored_as(values, io::Dtype::kF32));
+  };
+  storage.reserve(weights.size() + 2 * input_scales.size());
   for (const Weight& weight : weights) {
     const bool large =
         weight.info.role == WeightRole::kConvolution || weight.info.role == WeightRole::kLinear;
+    if (large && input_scales.contains(layer_of(weight.info))) {
+      const QuantizedWeights whole = quantized(weight.values, weight.info.shape[0]);
+      const auto bytes = std::as_bytes(std::span(whole.values));
+      add(weight.info.name, io::Dtype::kI8, weight.info.shape, {bytes.begin(), bytes.end()});
+      add_floats(weight_scale_name(layer_of(weight.info)), whole.scales);
+      continue;
+    }
     const io::Dtype stored = large ? dtype : io::Dtype::kF32;
     if (stored == io::Dtype::kF16) check_fits_f16(weight, path);
-    storage.push_back(io::stored_as(weight.values, stored));
-    tensors.push_back({weight.info.name, {stored, weight.info.shape, storage.back()}});
+    add(weight.info.name, stored, weight.info.shape, io::stored_as(weight.values, stored));
+  }
+  if (!input_scales.empty()) {
+    for (const QuantizedLayer& layer : quantized_layers(spec)) {
+      if (layer.name != layer.reads_like) continue;
+      add_floats(input_scale_name(layer.name), {input_scales.at(layer.name)});
+    }
   }
   io::Metadata metadata = {{std::string(kSpecKey), to_json(spec)}, {"format", "pt"}};
   if (dial) metadata[std::string(kDialKey)] = io::dump_json(to_json(*dial));

@@ -9,6 +9,7 @@
 
 #include "io/safetensors.h"
 #include "model/dial.h"
+#include "model/quantization.h"
 #include "model/spec.h"
 #include "model/weights.h"
 
@@ -18,7 +19,8 @@ namespace sact {
 inline constexpr std::string_view kSpecKey = "sact";
 
 /// An opened model. Opening checks that every weight of the spec is there, with its shape and as
-/// floating point numbers; the values stay in the mapped file until asked for.
+/// floating point numbers, or as whole numbers with their scales; the values stay in the mapped
+/// file until asked for.
 class ModelFile {
  public:
   explicit ModelFile(const std::filesystem::path& path);
@@ -28,6 +30,8 @@ class ModelFile {
   bool spec_was_stored() const { return spec_was_stored_; }
   /// What `sact calibrate` stored, if it did.
   const std::optional<Dial>& dial() const { return dial_; }
+  /// Of a model that was calibrated for whole numbers of 8 bits, by layer; others have none.
+  const InputScales& input_scales() const { return input_scales_; }
   /// Remarks a user should see: unknown spec keys, tensors that no layer uses.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
@@ -42,10 +46,13 @@ class ModelFile {
   void write_with_dial(const std::filesystem::path& path, const Dial& dial) const;
 
  private:
+  void read_input_scales();
+
   io::SafetensorsFile file_;
   ModelSpec spec_;
   bool spec_was_stored_ = false;
   std::optional<Dial> dial_;
+  InputScales input_scales_;
   std::vector<std::string> remarks_;
 };
 
@@ -65,9 +72,10 @@ struct Weight {
 std::vector<Weight> read_weights(const ModelFile& file, const ModelSpec& spec);
 
 /// Writes a model file. With a 16-bit `dtype` convolution and linear weights are stored in it;
-/// norms and biases, which are small and sensitive, stay in 32 bits.
+/// norms and biases, which are small and sensitive, stay in 32 bits. With input scales, the layers
+/// that have them are stored as whole numbers of 8 bits.
 void write_model(const std::filesystem::path& path, const ModelSpec& spec,
                  const std::vector<Weight>& weights, io::Dtype dtype = io::Dtype::kF32,
-                 const std::optional<Dial>& dial = {});
+                 const std::optional<Dial>& dial = {}, const InputScales& input_scales = {});
 
 }  // namespace sact

@@ -33,7 +33,8 @@ std::vector<Table> tables_with(bool dots, bool tiles) {
   const Isa base{0, "base"}, dot{1, "dot"}, tile{2, "tile"};
   std::vector<Part> parts = {{base, {}, {some_scores, nullptr, nullptr}},
                              part_of(base, DataType::kFloat32, true, plain_product),
-                             part_of(base, DataType::kBFloat16, false, widened_product)};
+                             part_of(base, DataType::kBFloat16, false, widened_product),
+                             part_of(base, DataType::kInt8, false, widened_product)};
   if (dots) parts.push_back(part_of(dot, DataType::kBFloat16, true, dot_product));
   if (tiles) parts.push_back(part_of(tile, DataType::kBFloat16, true, tile_product));
   return kernels::tables_of(parts);

@@ -104,6 +104,7 @@ Results<Out> run(const Problem& p, const Epilogues& e, const Table& table, DataT
   product.depth = p.depth;
   product.weights = packed.data;
   product.bias = p.bias.data();
+  product.scales = packed.scales;
   product.last_panel = packed.panels();
   product.columns = p.columns;
   product.output = results.output.data();
@@ -156,6 +157,8 @@ TEST(Epilogue, EveryKindIsTheScalarOneOnEveryInstructionSet) {
     compare_all<float, float>(p, DataType::kFloat32);
     compare_all<uint16_t, float>(p, DataType::kBFloat16);
     compare_all<uint16_t, uint16_t>(p, DataType::kBFloat16);
+    compare_all<uint8_t, float>(p, DataType::kInt8);
+    compare_all<uint8_t, uint8_t>(p, DataType::kInt8);
     if (HasFatalFailure()) return;
   }
 }

@@ -42,6 +42,18 @@ TEST(Norm, NormsEqualTheScalarFormOnEveryInstructionSet) {
       scalar_table().functions(DataType::kBFloat16).norm(norm);
       norm.output = half.data();
       table->functions(DataType::kBFloat16).norm(norm);
+      // Rounded once, whole numbers are the same everywhere.
+      std::vector<uint8_t> whole_expected(size, 7), whole(size, 7);
+      std::vector<float> wide_scale = scale, wide_shift = shift;
+      for (float& factor : wide_scale) factor *= 100;
+      for (float& factor : wide_shift) factor *= 100;
+      norm.scale = wide_scale.data();
+      norm.shift = wide_shift.data();
+      norm.output = whole_expected.data();
+      scalar_table().functions(DataType::kInt8).norm(norm);
+      norm.output = whole.data();
+      table->functions(DataType::kInt8).norm(norm);
+      ASSERT_EQ(whole, whole_expected) << table->name << ", seed " << seed;
       for (size_t i = 0; i < size; ++i) {
         ASSERT_NEAR(found[i], expected[i], 1e-5) << table->name << ", seed " << seed;
         ASSERT_NEAR(float_from_bf16(half[i]), float_from_bf16(half_expected[i]), 0.02)

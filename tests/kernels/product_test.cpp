@@ -47,6 +47,17 @@ Case random_case(Random& random) {
   return c;
 }
 
+/// What sums of whole numbers are multiplied with; results shall be of the size of 1, or of 100
+/// where they are whole numbers again.
+std::vector<float> factors_of(const PackedWeights& packed) {
+  std::vector<float> factors;
+  if (!packed.scales) return factors;
+  for (int i = 0; i < packed.panels() * packed.panel_columns; ++i) {
+    factors.push_back(packed.scales[i] * 0.07f);
+  }
+  return factors;
+}
+
 using Function = void (*TypedFunctions::*)(const RowProduct&);
 
 /// Runs one random product with a table and with the scalar one.
@@ -92,7 +103,9 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
     const PackedWeights packed =
         pack_weights(with, type, weights.data(), strides, c.taps, c.depth, c.columns, arena);
     Results results{as<Out>(before), mean_before};
+    const std::vector<float> scales = factors_of(packed);
     RowProduct product;
+    product.scales = scales.data();
     product.input = input.data();
     product.input_stride = c.depth + c.input_gap;
     product.input_rows = c.listed ? input_rows.data() : nullptr;
@@ -133,12 +146,16 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
     return results;
   };
   const Results expected = run(scalar_table()), found = run(table);
-  const double tolerance = sizeof(Out) == sizeof(float) ? 2e-4 : 2e-2;
+  // Whole numbers have the same sums in any order.
+  const bool exact = type == DataType::kInt8;
+  const double tolerance = exact ? 0 : sizeof(Out) == sizeof(float) ? 2e-4 : 2e-2;
+  const double mean_tolerance = exact ? 0 : 5e-4;
   int written = 0;
   for (size_t i = 0; i < before.size(); ++i) {
     const float a = number(expected.output[i]), b = number(found.output[i]);
     ASSERT_NEAR(a, b, tolerance * (1 + std::abs(a))) << "at " << i;
-    ASSERT_NEAR(expected.mean[i], found.mean[i], 5e-4 * (1 + std::abs(expected.mean[i]))) << i;
+    ASSERT_NEAR(expected.mean[i], found.mean[i], mean_tolerance * (1 + std::abs(expected.mean[i])))
+        << i;
     written += a != number(as<Out>({before[i]})[0]) || expected.mean[i] != mean_before[i];
     if (before[i] == kCanary) {
       ASSERT_EQ(b, number(as<Out>({kCanary})[0]));
@@ -154,7 +171,91 @@ TEST(Product, ProductsEqualTheScalarFormOnEveryInstructionSet) {
       compare<float, float>(*table, &TypedFunctions::product, DataType::kFloat32, seed);
       compare<uint16_t, uint16_t>(*table, &TypedFunctions::product, DataType::kBFloat16, seed);
       compare<uint16_t, float>(*table, &TypedFunctions::product_to_f32, DataType::kBFloat16, seed);
+      compare<uint8_t, uint8_t>(*table, &TypedFunctions::product, DataType::kInt8, seed);
+      compare<uint8_t, float>(*table, &TypedFunctions::product_to_f32, DataType::kInt8, seed);
       if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Product, SumsOfTheLargestWholeNumbersAreExact) {
+  // Two products of 8 bits do not fit 16, as which some instructions add them; and 512 * 9 of the
+  // largest still fit the 24 bits of a float times 2.
+  constexpr int kDepth = 512, kTaps = 9, kColumns = 64, kRows = 13;
+  const std::vector<uint8_t> input(kDepth, 255);
+  const std::vector<int32_t> rows(kRows * kTaps, 0);
+  for (const int odd_sign : {1, -1}) {  // of the weights of odd depths
+    std::vector<float> weights(size_t(kTaps) * kDepth * kColumns);
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const bool odd = i / kColumns % 2 == 1, negative_column = i % 2 == 1;
+      weights[i] = float(127 * (odd ? odd_sign : 1) * (negative_column ? -1 : 1));
+    }
+    for (const Table* table : tested_tables()) {
+      Arena arena(1 << 20);
+      const PackedWeights packed =
+          pack_weights(*table, DataType::kInt8, weights.data(), {1, kColumns, kDepth * kColumns},
+                       kTaps, kDepth, kColumns, arena);
+      const std::vector<float> bias(kColumns + 64, 0.0f), scales(kColumns + 64, 1.0f);
+      std::vector<float> output(kRows * kColumns);
+      RowProduct product;
+      product.rows = kRows;
+      product.input = input.data();
+      product.input_stride = kDepth;
+      product.input_rows = rows.data();
+      product.taps = kTaps;
+      product.depth = kDepth;
+      product.weights = packed.data;
+      product.bias = bias.data();
+      product.scales = scales.data();
+      product.last_panel = packed.panels();
+      product.columns = kColumns;
+      product.output = output.data();
+      product.output_stride = kColumns;
+      table->functions(DataType::kInt8).product_to_f32(product);
+      const int64_t sum = odd_sign > 0 ? int64_t(kTaps) * kDepth * 255 * 127 : 0;
+      for (size_t i = 0; i < output.size(); ++i) {
+        ASSERT_EQ(output[i], float(i % 2 ? -sum : sum)) << table->name << ", " << i;
+      }
+    }
+  }
+}
+
+TEST(Product, WholeNumbersAreRoundedToTheNearestAndCutOffAtTheirEnds) {
+  // One depth: the sum is 1 * 127, times the scale.
+  const uint8_t input = 1;
+  const std::pair<float, int> cases[] = {{0.4999f, 0},
+                                         {0.5f, 0},
+                                         {1.5f, 2},
+                                         {2.5f, 2},
+                                         {254.4f, 254},
+                                         {255.5f, 255},
+                                         {1e30f, 255},
+                                         {-3.0f, 0},
+                                         {std::numeric_limits<float>::quiet_NaN(), 0},
+                                         {std::numeric_limits<float>::infinity(), 255}};
+  constexpr int kColumns = 40;
+  const std::vector<float> weights(kColumns, 127.0f);
+  for (const Table* table : tested_tables()) {
+    for (const auto& [value, whole] : cases) {
+      Arena arena(1 << 16);
+      const PackedWeights packed =
+          pack_weights(*table, DataType::kInt8, weights.data(), {1, 1, 1}, 1, 1, kColumns, arena);
+      const std::vector<float> bias(kColumns + 64, value), scales(kColumns + 64, 0.0f);
+      std::vector<uint8_t> output(kColumns, 9);
+      RowProduct product;
+      product.rows = 1;
+      product.input = &input;
+      product.input_stride = product.depth = 1;
+      product.weights = packed.data;
+      product.bias = bias.data();
+      product.scales = scales.data();
+      product.last_panel = packed.panels();
+      product.columns = kColumns;
+      product.output = output.data();
+      product.output_stride = kColumns;
+      product.epilogue.relu = true;
+      table->functions(DataType::kInt8).product(product);
+      for (const uint8_t found : output) EXPECT_EQ(found, whole) << table->name << ", " << value;
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "base/half.h"
 #include "base/random.h"
+#include "kernels/cpu/elements.h"
 
 namespace sact::kernels {
 
@@ -30,6 +31,8 @@ std::vector<T> as(const std::vector<float>& values) {
   for (float value : values) {
     if constexpr (sizeof(T) == sizeof(float)) {
       converted.push_back(value);
+    } else if constexpr (sizeof(T) == 1) {
+      converted.push_back(Int8::element(100 * value));
     } else {
       converted.push_back(bf16_from_float(value));
     }
@@ -42,6 +45,9 @@ inline float number(float value) {
 }
 inline float number(uint16_t bits) {
   return float_from_bf16(bits);
+}
+inline float number(uint8_t whole) {
+  return whole;
 }
 
 inline std::vector<int32_t> shuffled(Random& random, int count) {

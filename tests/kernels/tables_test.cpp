@@ -45,7 +45,8 @@ TEST(Tables, TakeFromTheOneBelowWhatTheyDoNotBring) {
   const std::vector<Table> tables = tables_of({typed_part(high, DataType::kBFloat16, second, 32),
                                                {low, {}, {some_scores, nullptr, nullptr}},
                                                typed_part(low, DataType::kBFloat16, first, 2),
-                                               typed_part(low, DataType::kFloat32, first, 1)});
+                                               typed_part(low, DataType::kFloat32, first, 1),
+                                               typed_part(low, DataType::kInt8, first, 1)});
   ASSERT_EQ(tables.size(), 2u);
   EXPECT_STREQ(tables[0].name, "low");
   EXPECT_EQ(tables[0].functions(DataType::kBFloat16).product, first);
@@ -83,6 +84,25 @@ TEST(Tables, TheBFloat16InstructionIsUsedWhereTheProcessorHasIt) {
   EXPECT_FALSE(without.functions(DataType::kBFloat16).native);
   EXPECT_EQ(with.functions(DataType::kFloat32).product,
             without.functions(DataType::kFloat32).product);
+}
+
+TEST(Tables, InstructionsForWholeNumbersAreUsedWhereTheProcessorHasThem) {
+  const auto product_of = [](const char* isa) {
+    return chosen_table(isa).functions(DataType::kInt8).product;
+  };
+  if (has_avx512_vnni()) {
+    EXPECT_NE(product_of("AVX512-VNNI"), product_of("AVX512"));
+  }
+  if (has_avx_vnni()) {
+    EXPECT_NE(product_of("AVX2-VNNI"), product_of("AVX2"));
+  }
+  if (has_int8_tiles()) {
+    EXPECT_NE(product_of("AMX"), product_of("AVX512-VNNI"));
+  }
+  for (const Table* table : available_tables()) {
+    EXPECT_EQ(table->functions(DataType::kInt8).likes_borders,
+              has_int8_tiles() && table == &chosen_table("AMX"));
+  }
 }
 
 TEST(Tables, TilesAreUsedWhereATrialProductWorks) {

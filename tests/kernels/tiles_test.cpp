@@ -94,7 +94,7 @@ TEST(RowTiles, OfAWholeGridWithABorderAreAllReadInPlace) {
     std::iota(list.begin(), list.end(), 0);
     const RowProduct product = grid_product(input, neighbours, list);
     RowTiles rows;
-    rows.cut(product);
+    rows.cut(product, 2);
     expect_every_row(rows, product);
     EXPECT_EQ(rows.copied(), 0);
     const int positions = grid.height * grid.line();
@@ -111,7 +111,7 @@ TEST(RowTiles, RowsWithoutNeighboursInTheListAreCopiedTogether) {
   for (int i = 0; i < 10; ++i) list.push_back(40 + 13 * i);
   const RowProduct product = grid_product(input, neighbours, list);
   RowTiles rows;
-  rows.cut(product);
+  rows.cut(product, 2);
   expect_every_row(rows, product);
   EXPECT_EQ(rows.copied(), 10);
   ASSERT_EQ(rows.tiles().size(), 2u);
@@ -137,7 +137,7 @@ TEST(RowTiles, HoldEveryRowOfRandomLists) {
     RowProduct product = grid_product(input, neighbours, list);
     if (seed % 4 == 0) product.depth = random_int(random, 1, kDepth);
     RowTiles rows;
-    rows.cut(product);
+    rows.cut(product, 2);
     expect_every_row(rows, product);
     if (HasFatalFailure()) return;
   }
@@ -152,7 +152,7 @@ TEST(RowTiles, ReadRowsAtADistanceOfTwoInPlace) {
   product.list = nullptr;
   product.taps = 1;
   RowTiles rows;
-  rows.cut(product);
+  rows.cut(product, 2);
   expect_every_row(rows, product);
   EXPECT_EQ(rows.copied(), 0);
   EXPECT_EQ(rows.tiles().size(), 1u);
@@ -162,7 +162,7 @@ TEST(EmulatedTiles, AddPairsOfProductsToTheSum) {
   EmulatedTiles tiles;
   tiles.configure({2, 1});
   const float start[2][kTileColumns] = {{10}, {20}};
-  uint16_t rows[2][kTileDepth] = {}, weights[kTilePairs][kTileDepth] = {};
+  uint16_t rows[2][kTileDepth] = {}, weights[kTileGroups][kTileDepth] = {};
   rows[0][0] = bf16_from_float(2);
   rows[0][3] = bf16_from_float(3);
   rows[1][0] = bf16_from_float(-1);
@@ -230,6 +230,74 @@ TEST(EmulatedTiles, AreTheHardwareToTheLastBit) {
   }
 }
 #endif
+
+#if defined(__x86_64__)
+TEST(EmulatedTiles, OfWholeNumbersAreTheHardwareAndItsSums) {
+  EmulatedTiles emulated;
+  emulated.configure({2, 1});
+  uint8_t rows[2][kByteTileDepth] = {{255, 0, 0, 0, 0, 3}, {1}};
+  int8_t weights[kTileGroups][kByteTileDepth] = {};
+  weights[0][4] = -127;  // depth 0 of column 1
+  weights[1][5] = 5;     // depth 5 of it
+  int32_t sums[2][kTileColumns];
+  const auto run = [&](auto& tiles) {
+    tiles.template load<kRowsTile>(rows, kTileRowBytes);
+    tiles.template load<kWeightsTile>(weights, kTileRowBytes);
+    tiles.template clear<0>();
+    tiles.template dot_bytes<0, kRowsTile, kWeightsTile>();
+    tiles.template store<0>(sums, kTileRowBytes);
+  };
+  run(emulated);
+  EXPECT_EQ(sums[0][1], -255 * 127 + 15);
+  EXPECT_EQ(sums[1][1], -127);
+  EXPECT_EQ(sums[0][0], 0);
+  if (!has_int8_tiles()) GTEST_SKIP() << "this processor has no tiles for whole numbers";
+  Random random(3);
+  for (int turn = 0; turn < 200; ++turn) {
+    std::vector<uint8_t> numbers(4 * kTileHeight * kTileRowBytes);
+    for (uint8_t& number : numbers) number = uint8_t(random_int(random, 0, 255));
+    const TileHeights heights{random_int(random, 1, kTileHeight), random_int(random, 1, 16)};
+    const auto products = [&](auto tiles) {
+      std::vector<int32_t> found(kTileHeight * kTileColumns, 7);
+      tiles.configure(heights);
+      tiles.template load<0>(numbers.data(), kTileRowBytes);
+      for (size_t k = 0; k < 2; ++k) {
+        const uint8_t* from = numbers.data() + 1024 * (k + 1);
+        tiles.template load<kRowsTile>(from, kTileRowBytes);
+        tiles.template load<kWeightsTile>(from + 1024, kTileRowBytes);
+        tiles.template dot_bytes<0, kRowsTile, kWeightsTile>();
+      }
+      tiles.template store<0>(found.data(), kTileRowBytes);
+      tiles.release();
+      return found;
+    };
+    ASSERT_EQ(products(HardwareTiles()), products(EmulatedTiles())) << turn;
+  }
+}
+#endif
+
+TEST(RowTiles, OfWholeNumbersNeedNoZerosPastTheirEnds) {
+  // Rows of 24 in lines of 64, which may be read to their ends.
+  std::vector<int32_t> rows_read(16);
+  std::iota(rows_read.begin(), rows_read.end(), 0);
+  const std::vector<uint8_t> input(17 * 24 + 64);
+  RowProduct product;
+  product.rows = 16;
+  product.input = input.data();
+  product.input_stride = product.depth = 24;
+  product.input_rows = rows_read.data();
+  product.last_panel = 2;
+  RowTiles rows;
+  rows.cut(product, 1);
+  EXPECT_EQ(rows.copied(), 16);
+  product.readable_past_rows = true;
+  rows.cut(product, 1);
+  EXPECT_EQ(rows.copied(), 0);
+  ASSERT_EQ(rows.tiles().size(), 1u);
+  EXPECT_EQ(rows.tiles()[0].row_bytes, 24);
+  rows.cut(product, 2);  // numbers that are not whole may be NaN there
+  EXPECT_EQ(rows.copied(), 16);
+}
 
 TEST(Tiles, ProductsOfTheHardwareAreThoseOfItsEmulationToTheLastBit) {
   if (!has_bf16_tiles()) GTEST_SKIP() << "this processor has no tiles for bfloat16";

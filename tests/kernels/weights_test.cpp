@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "kernels/cpu/kernels.h"
@@ -40,14 +39,16 @@ TEST(Weights, AreLaidOutInWholePanelsAndGroupsOfDepths) {
     const PackedWeights packed =
         pack_weights(type, {2}, {weights.data(), {6, 2, 1}, 2, 3, 3}, arena);
     ASSERT_EQ(packed.panels(), 2);
-    EXPECT_EQ(packed.scales, nullptr);
+    ASSERT_EQ(packed.scales == nullptr, type.largest_weight == 0);
     const int group = type.depth_group, padded = (3 + group - 1) / group * group;
     for (int panel = 0; panel < 2; ++panel) {
       for (int i = 0; i < 2 * padded * 2; ++i) {
         const int tap = i / (padded * 2), in_tap = i % (padded * 2);
         const int column = panel * 2 + in_tap / group % 2;
         const int k = in_tap / (2 * group) * group + in_tap % group;
-        const float weight = column < 3 && k < 3 ? float(100 * column + 10 * k + tap + 1) : 0.0f;
+        const bool there = column < 3 && k < 3;
+        const float scale = there && packed.scales ? 1 / packed.scales[column] : 1.0f;
+        const float weight = there ? float(100 * column + 10 * k + tap + 1) * scale : 0.0f;
         std::vector<std::byte> expected(size_t(type.weights.bytes));
         type.weights.store(&weight, 1, expected.data());
         const auto* found =
@@ -70,26 +71,12 @@ TEST(Weights, OfALayoutWithADepthStepHaveZerosUpToIt) {
   EXPECT_EQ(std::vector<float>(data, data + 16), expected);
 }
 
-/// A type that no table has kernels for: whole numbers of 8 bits, four depths together.
-constexpr OperandType kWholeNumbers = [] {
-  OperandType type;
-  type.weights.bytes = 1;
-  type.weights.store = [](const float* from, int64_t count, void* to) {
-    for (int64_t i = 0; i < count; ++i) {
-      static_cast<int8_t*>(to)[i] = int8_t(std::lround(from[i]));
-    }
-  };
-  type.depth_group = 4;
-  type.largest_weight = 127;
-  return type;
-}();
-
 TEST(Weights, OfATypeWithALargestAreScaledToItByColumn) {
   // Of depth 5; the columns' largest are 5, 254 and 0.
   const std::vector<float> weights = {1, -2, 3, -4, 5, 254, 0, 0, 0, -2, 0, 0, 0, 0, 0};
   Arena arena(4096);
   const PackedWeights packed =
-      pack_weights(kWholeNumbers, {2}, {weights.data(), {5, 1, 0}, 1, 5, 3}, arena);
+      pack_weights(operand_type(DataType::kInt8), {2}, {weights.data(), {5, 1, 0}, 1, 5, 3}, arena);
   ASSERT_EQ(packed.panels(), 2);
   EXPECT_FLOAT_EQ(packed.scales[0], 5.0f / 127);
   EXPECT_FLOAT_EQ(packed.scales[1], 2);
@@ -106,6 +93,8 @@ TEST(OperandTypes, AreKnownByTypeAndName) {
   EXPECT_STREQ(name_of(DataType::kFloat32), "fp32");
   EXPECT_EQ(operand_type(DataType::kBFloat16).rows.bytes, 2);
   EXPECT_STREQ(name_of(DataType::kBFloat16), "bf16");
+  EXPECT_EQ(operand_type(DataType::kInt8).rows.bytes, 1);
+  EXPECT_STREQ(name_of(DataType::kInt8), "int8");
   for (const OperandType& type : operand_types()) EXPECT_EQ(&operand_type(type.type), &type);
 }
 

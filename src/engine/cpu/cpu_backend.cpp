@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "engine/cpu/detector_session.h"
@@ -88,15 +89,21 @@ class CpuBackend : public Backend {
 
   std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source,
                                             const LoadOptions& options) const override {
+    if (options.precision == Precision::kInt8) {
+      expect_input_scales(source.spec, source.input_scales, source.name);
+    }
     const KernelChoice choice = chosen_for(options);
     return std::make_shared<CpuNetwork>(
         std::make_shared<Plan>(source.spec, source.weights, *choice.table, choice.type,
-                               multiplications_of(options)),
+                               source.input_scales, source.name, multiplications_of(options)),
         choice);
   }
 
   std::shared_ptr<const LoadedDetector> load_detector(const NetworkSource& source,
                                                       const LoadOptions& options) const override {
+    if (options.precision == Precision::kInt8) {
+      fail("{}: detectors run in fp32 or bf16, not in int8", printable(source.name));
+    }
     const KernelChoice choice = chosen_for(options);
     return std::make_shared<CpuDetector>(
         std::make_shared<DetectorPlan>(source.spec, source.weights, *choice.table, choice.type,

@@ -39,6 +39,7 @@ class SampleProduct {
     call_.input_stride = call_.depth = kDepth;
     call_.weights = packed.data;
     call_.bias = bias_.data();
+    call_.scales = packed.scales;
     call_.last_panel = packed.panels();
     call_.columns = kColumns;
     call_.output = output_.data();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/log.h"
 
 namespace sact::engine {
@@ -9,6 +10,7 @@ namespace sact::engine {
 LayerTeam::LayerTeam(std::shared_ptr<ThreadTeam> team, const kernels::Table& table,
                      kernels::DataType type)
     : team_(std::move(team)),
+      table_(table),
       functions_(table.functions(type)),
       operands_(kernels::operand_type(type)),
       profiling_(log_level() >= LogLevel::kVerbose) {}
@@ -57,6 +59,8 @@ kernels::RowProduct LayerTeam::product_of(const PackedLayer& layer) {
   call.depth = layer.weights.depth;
   call.weights = layer.weights.data;
   call.bias = layer.bias.data();
+  call.scales = layer.scales.data();
+  call.readable_past_rows = true;  // by what sessions take
   call.last_panel = layer.weights.panels();
   call.columns = layer.weights.columns;
   return call;
@@ -82,8 +86,27 @@ void LayerTeam::note(int thread, int layer, int64_t rows, Split split, kernels::
 
 void LayerTeam::multiply_alone(int thread, const PackedLayer& layer,
                                const kernels::RowProduct& call, bool to_f32) {
+  show_operands(layer, call);
   const Timer timer(*this, thread, layer.index);
-  (to_f32 ? functions_.product_to_f32 : functions_.product)(call);
+  const kernels::TypedFunctions& functions = functions_of(layer);
+  (to_f32 ? functions.product_to_f32 : functions.product)(call);
+}
+
+void LayerTeam::show_operands(const PackedLayer& layer, const kernels::RowProduct& call) const {
+  if (!observer_ || call.first_panel > 0) return;  // whoever has the first columns does it
+  SACT_ASSERT(layer.type() == kernels::DataType::kFloat32);
+  std::vector<const float*> rows;
+  for (int64_t i = 0; i < call.rows; ++i) {
+    const int64_t position = call.list ? call.list[i] : i;
+    for (int tap = 0; tap < call.taps; ++tap) {
+      const int64_t row = call.input_rows ? call.input_rows[position * call.taps + tap] : position;
+      if (row == call.zero_row) continue;
+      rows.push_back(static_cast<const float*>(call.input) + row * call.input_stride);
+    }
+  }
+  std::sort(rows.begin(), rows.end());  // windows overlap
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  observer_->see(layer.name, rows, call.depth);
 }
 
 void LayerTeam::multiply(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
@@ -94,15 +117,16 @@ void LayerTeam::multiply(int thread, const PackedLayer& layer, const kernels::Ro
   }
   const int row_part = thread / split.column_parts, column_part = thread % split.column_parts;
   const int64_t rows = call.rows, panels = call.last_panel;
+  const int input_size = layer.weights.type->rows.bytes;
   const int output_size = to_f32 ? 4 : operand_size();
   kernels::RowProduct mine = call;
   mine.first_panel = int(panels * column_part / split.column_parts);
   mine.last_panel = int(panels * (column_part + 1) / split.column_parts);
   const Share share{int(rows * row_part / split.row_parts),
                     int(rows * (row_part + 1) / split.row_parts)};
-  for_each_chunk(share, chunk_rows(call.depth * operand_size()), [&](Share chunk) {
-    multiply_alone(thread, layer,
-                   rows_of(mine, chunk.first, chunk.last, operand_size(), output_size), to_f32);
+  for_each_chunk(share, chunk_rows(call.depth * input_size), [&](Share chunk) {
+    multiply_alone(thread, layer, rows_of(mine, chunk.first, chunk.last, input_size, output_size),
+                   to_f32);
   });
 }
 

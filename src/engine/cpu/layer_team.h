@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/session.h"
 #include "base/thread_team.h"
 #include "engine/cpu/plan.h"
 #include "engine/cpu/profile.h"
@@ -19,6 +20,7 @@ class LayerTeam {
   /// start where verbose messages are shown.
   void set_profiling(bool on) { profiling_ = on; }
   const std::vector<LayerProfile>& profile() const { return profile_; }
+  void set_observer(OperandObserver* observer) { observer_ = observer; }
 
  protected:
   LayerTeam(std::shared_ptr<ThreadTeam> team, const kernels::Table& table, kernels::DataType type);
@@ -44,6 +46,9 @@ class LayerTeam {
 
   // Products. `thread` counts from 0.
   static kernels::RowProduct product_of(const PackedLayer& layer);
+  const kernels::TypedFunctions& functions_of(const PackedLayer& layer) const {
+    return table_.functions(layer.type());
+  }
   Split split_of(int rows, const PackedLayer& layer) const;
   Split split_of_tiles(int tiles, const PackedLayer& layer) const;
   /// How the kernels take the taps of a product.
@@ -56,6 +61,9 @@ class LayerTeam {
   /// All of a product, on the calling thread.
   void multiply_alone(int thread, const PackedLayer& layer, const kernels::RowProduct& call,
                       bool to_f32);
+
+  /// Shows what a product is about to read, where somebody wants to see it.
+  void show_operands(const PackedLayer& layer, const kernels::RowProduct& call) const;
 
   // Layers over tiles.
   /// Numbers of transformed inputs that each thread has memory for.
@@ -79,8 +87,10 @@ class LayerTeam {
   int64_t tile_stride(int depth) const;
   int tiles_at_a_time(int side, int depth) const;
 
+  const kernels::Table& table_;
   const kernels::TypedFunctions& functions_;
   const kernels::OperandType& operands_;
+  OperandObserver* observer_ = nullptr;
   bool profiling_;
   std::vector<LayerProfile> profile_;
 };

@@ -21,13 +21,23 @@ bool can_run(const UnitSteps& unit) {
   return kernels == std::vector<int>{3, 3};
 }
 
-PackedUnit packed_unit(const UnitSteps& steps, const Folding& folding, Packing& packing) {
+/// `scales` are null where operands are floats.
+PackedUnit packed_unit(const UnitSteps& steps, const Folding& folding, Packing& packing,
+                       const InputScales* scales) {
   SACT_ASSERT(can_run(steps));
+  const ConvStep& first = steps.convolutions.front();
   PackedUnit unit;
   if (steps.preactivation) unit.preactivation = folding.norm(*steps.preactivation);
-  if (steps.shortcut) unit.shortcut = packing.layer(folding.layer(*steps.shortcut));
-  for (const ConvStep& step : steps.convolutions) {
-    unit.layers.push_back(packing.layer(folding.layer(step)));
+  if (scales) {
+    unit.preactivation = quantizing_norm(unit.preactivation, first.in, scales->at(first.name));
+  }
+  if (steps.shortcut) {
+    const LayerScales own = scales ? LayerScales{scales->at(first.name)} : LayerScales{};
+    unit.shortcut = packing.layer(folding.layer(*steps.shortcut), own);
+  }
+  for (size_t i = 0; i < steps.convolutions.size(); ++i) {
+    const LayerScales own = scales ? scales_of(steps, i, *scales) : LayerScales{};
+    unit.layers.push_back(packing.layer(folding.layer(steps.convolutions[i]), own));
   }
   unit.relu = steps.relu;
   if (steps.halting) unit.score = packing.score(folding.score(*steps.halting));
@@ -40,8 +50,9 @@ Packing::Packing(const kernels::Table& table, kernels::DataType type,
                  Multiplications multiplications)
     : table_(table), type_(type), multiplications_(multiplications), arena_(kWeightPieceBytes) {}
 
-PackedLayer Packing::pack(const FoldedLayer& folded, const std::vector<float>& weights,
-                          const kernels::WeightStrides& strides, int taps, int depth) {
+PackedLayer Packing::pack(const FoldedLayer& folded, kernels::DataType type,
+                          const std::vector<float>& weights, const kernels::WeightStrides& strides,
+                          int taps, int depth) {
   const ConvStep& step = folded.step;
   PackedLayer layer;
   layer.name = step.name;
@@ -51,21 +62,38 @@ PackedLayer Packing::pack(const FoldedLayer& folded, const std::vector<float>& w
   layer.domain = step.domain;
   layer.relu = step.relu;
   layer.weights =
-      kernels::pack_weights(table_, type_, weights.data(), strides, taps, depth, step.out, arena_);
+      kernels::pack_weights(table_, type, weights.data(), strides, taps, depth, step.out, arena_);
   layer.bias = folded.bias;
   layer.bias.resize(size_t(layer.weights.panels()) * size_t(layer.weights.panel_columns), 0.0f);
   return layer;
 }
 
-PackedLayer Packing::layer(const FoldedLayer& folded) {
+PackedLayer Packing::layer(const FoldedLayer& folded, LayerScales scales) {
   const int taps = folded.step.kernel * folded.step.kernel;
-  PackedLayer layer =
-      pack(folded, folded.weights, {int64_t(folded.step.in) * taps, taps, 1}, taps, folded.step.in);
+  PackedLayer layer = pack(folded, type_, folded.weights, {int64_t(folded.step.in) * taps, taps, 1},
+                           taps, folded.step.in);
   const bool can_tile = table_.functions(type_).tiles.product && taps == 9 && layer.stride == 1;
   if (can_tile && multiplications_ == Multiplications::kFewest) {
     layer.tiles = std::make_shared<TileWeights>(layer.weights);
   }
+  if (!layer.weights.scales) return layer;
+  for (size_t column = 0; column < layer.bias.size(); ++column) {
+    layer.scales.push_back(layer.weights.scales[column] * scales.input / scales.output);
+    layer.bias[column] /= scales.output;
+  }
   return layer;
+}
+
+PackedLayer Packing::float_layer(const FoldedLayer& folded) {
+  const int taps = folded.step.kernel * folded.step.kernel;
+  return pack(folded, float_type(), folded.weights, {int64_t(folded.step.in) * taps, taps, 1}, taps,
+              folded.step.in);
+}
+
+kernels::DataType Packing::float_type() const {
+  using kernels::DataType;
+  if (type_ != DataType::kInt8) return type_;
+  return table_.functions(DataType::kBFloat16).native ? DataType::kBFloat16 : DataType::kFloat32;
 }
 
 PackedLayer Packing::stem(const FoldedLayer& folded) {
@@ -82,7 +110,7 @@ PackedLayer Packing::stem(const FoldedLayer& folded) {
     }
   }
   const int depth = side * colours;
-  return pack(folded, weights, {int64_t(side) * depth, 1, depth}, side, depth);
+  return pack(folded, float_type(), weights, {int64_t(side) * depth, 1, depth}, side, depth);
 }
 
 PackedScore Packing::score(const FoldedScore& folded) {
@@ -102,14 +130,17 @@ PackedScore Packing::score(const FoldedScore& folded) {
 Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::DataType operands)
     : Plan(
           image_network(file.spec()), [&](const WeightInfo& info) { return file.values(info); },
-          kernel_table, operands) {}
+          kernel_table, operands, file.input_scales(), file.name()) {}
 
 Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::Table& kernel_table,
-           kernels::DataType operands, Multiplications multiplications)
+           kernels::DataType operands, const InputScales& scales, const std::string& name,
+           Multiplications multiplications)
     : spec(model), table(kernel_table), type(operands), arena(0) {
   SACT_ASSERT(!spec.detection);  // its parts are networks; see model/detection.h
   expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::operand_type(type).weights.bytes),
                 "the weights of this network");
+  const bool whole_numbers = type == kernels::DataType::kInt8;
+  if (whole_numbers) expect_input_scales(spec, scales, name);
   const Folding folding(spec, weights);
   const Architecture& architecture = folding.architecture();
   Packing packing(table, type, multiplications);
@@ -117,13 +148,14 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
   for (const auto& block : architecture.blocks) {
     blocks.emplace_back();
     for (const UnitSteps& unit : block) {
-      blocks.back().push_back(packed_unit(unit, folding, packing));
+      blocks.back().push_back(
+          packed_unit(unit, folding, packing, whole_numbers ? &scales : nullptr));
     }
   }
   if (architecture.head) {
     head.emplace();
     if (architecture.head->norm) head->norm = folding.norm(*architecture.head->norm);
-    head->layer = packing.layer(folding.layer(architecture.head->linear));
+    head->layer = packing.float_layer(folding.layer(architecture.head->linear));
   }
   layers = packing.count();
   arena = packing.take_arena();

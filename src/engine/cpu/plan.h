@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "engine/cpu/quantized.h"
 #include "engine/cpu/tile_weights.h"
 #include "engine/folding.h"
 #include "kernels/cpu/kernels.h"
@@ -24,8 +25,11 @@ struct PackedLayer {
   Domain domain = Domain::kDense;
   bool relu = false;  // after it
   kernels::PackedWeights weights;
-  std::vector<float> bias;                       // for whole panels
+  std::vector<float> bias;    // for whole panels
+  std::vector<float> scales;  // of sums of whole numbers, for whole panels; of others none
   std::shared_ptr<TileWeights> tiles = nullptr;  // where it can run over tiles
+
+  kernels::DataType type() const { return weights.type->type; }
 };
 
 /// A halting score before its sigmoid; see FoldedScore.
@@ -40,7 +44,7 @@ struct PackedScore {
 
 /// A residual unit; see UnitSteps.
 struct PackedUnit {
-  std::optional<Affine> preactivation;
+  std::optional<Affine> preactivation;  // whole numbers: what makes them of rows, in every unit
   std::optional<PackedLayer> shortcut;
   std::vector<PackedLayer> layers;
   bool relu = false;  // after the sum
@@ -62,7 +66,9 @@ class Packing {
  public:
   Packing(const kernels::Table& table, kernels::DataType type, Multiplications multiplications);
 
-  PackedLayer layer(const FoldedLayer& folded);
+  PackedLayer layer(const FoldedLayer& folded, LayerScales scales = {});
+  /// The same in floats, whatever the others are.
+  PackedLayer float_layer(const FoldedLayer& folded);
   /// The rows of the kernel become taps; a tap's depth is the width and the colours, as they lie in
   /// an image.
   PackedLayer stem(const FoldedLayer& folded);
@@ -72,8 +78,12 @@ class Packing {
   Arena take_arena() { return std::move(arena_); }
 
  private:
-  PackedLayer pack(const FoldedLayer& folded, const std::vector<float>& weights,
-                   const kernels::WeightStrides& strides, int taps, int depth);
+  PackedLayer pack(const FoldedLayer& folded, kernels::DataType type,
+                   const std::vector<float>& weights, const kernels::WeightStrides& strides,
+                   int taps, int depth);
+
+  /// What layers have that do not run in whole numbers.
+  kernels::DataType float_type() const;
 
   const kernels::Table& table_;
   const kernels::DataType type_;
@@ -84,11 +94,13 @@ class Packing {
 
 struct Plan {
   /// What runs on images: of a detector its extractor, another network as it is. `type` is that of
-  /// the operands of products; sums and the residual stream have 32 bits always.
+  /// the operands of products; sums and the residual stream have 32 bits always. Whole numbers need
+  /// scales, and leave stem and head to floats.
   Plan(const ModelFile& file, const kernels::Table& table,
        kernels::DataType type = kernels::DataType::kFloat32);
   Plan(const ModelSpec& spec, const WeightSource& weights, const kernels::Table& table,
-       kernels::DataType type, Multiplications multiplications = Multiplications::kFewest);
+       kernels::DataType type, const InputScales& scales = {}, const std::string& name = {},
+       Multiplications multiplications = Multiplications::kFewest);
 
   ModelSpec spec;
   const kernels::Table& table;

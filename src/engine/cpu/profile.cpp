@@ -10,7 +10,7 @@ std::vector<DescribedLayer> described_layers(const Plan& plan,
   auto add = [&](const PackedLayer& layer) {
     const kernels::PackedWeights& weights = layer.weights;
     layers.push_back({layer.name, weights.taps, weights.depth, weights.columns, false,
-                      profile[size_t(layer.index)]});
+                      profile[size_t(layer.index)], layer.type()});
   };
   auto add_score = [&](const PackedScore& score) {
     layers.push_back({score.name, score.taps ? kernels::kScoreTaps : 1, int(score.global.size()), 1,
@@ -33,10 +33,9 @@ std::string line_of(const DescribedLayer& layer, const Plan& plan) {
   if (profile.rows == 0) {
     return fmt::format("{}: not run, all positions had halted", layer.name);
   }
-  const kernels::DataType type = layer.score ? kernels::DataType::kFloat32 : plan.type;
   return fmt::format(
       "{}: {} rows, {}, {} {}, taps in {} ({}), threads {} x {} (rows x columns: {}), {:.3f} ms",
-      layer.name, profile.rows, layer.product(), plan.table.name, kernels::name_of(type),
+      layer.name, profile.rows, layer.product(), plan.table.name, kernels::name_of(layer.type),
       kernels::name_of(profile.taps.order), profile.taps.why, profile.split.row_parts,
       profile.split.column_parts, profile.split.why, 1e3 * profile.seconds);
 }

@@ -80,7 +80,8 @@ void CpuSession::prepare(int count, Size size) {
     geometry_ = nullptr;
     throw;
   }
-  std::memset(padded_, 0, size_t(geometry_->input.elements()) * size_t(operand_size()));
+  std::memset(padded_, 0,
+              size_t(geometry_->input.elements()) * size_t(input_operands().rows.bytes));
   tile_scores_.clear();
   if (plan_->spec.halting == Halting::kSact && plan_->spec.tile > 1) {
     for (const Geometry::Block& block : geometry_->blocks) {
@@ -144,9 +145,9 @@ CpuSession::Needs CpuSession::with_held(const Needs& now) const {
 
 int64_t CpuSession::arena_bytes(const Needs& needs) const {
   const int64_t sums = needs.images * needs.channels;
-  const int64_t means = needs.images * operand_stride(int(needs.channels));
-  return 4 * (3 * needs.stream + needs.outputs) +
-         (3 * needs.operand + needs.input + means) * operand_size() +
+  const int64_t means = needs.images * head_stride(int(needs.channels));
+  return 4 * (3 * needs.stream + needs.outputs) + 3 * needs.operand * operand_size() +
+         means * head_operands().rows.bytes + needs.input * input_operands().rows.bytes +
          needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
          team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 8 * needs.rows +
                           4 * needs.transformed) +
@@ -189,18 +190,20 @@ void CpuSession::take_memory(const Needs& now) {
   arena_ = Arena(0);  // before more is taken
   const int size = operand_size();
   const int64_t sums = needs.images * needs.channels;
-  const int64_t means = needs.images * operand_stride(int(needs.channels));
+  const int64_t means = needs.images * head_stride(int(needs.channels));
   Arena arena{size_t(arena_bytes(needs))};
   for (float** part : {&stream_, &next_stream_, &mean_}) *part = arena.take<float>(needs.stream);
+  // Kernels of whole numbers may read a line past the end of a row.
+  constexpr int kLine = 64;
   for (void** part : {&preactivated_, &hidden_, &narrow_}) {
-    *part = arena.take<std::byte>(needs.operand * size);
+    *part = arena.take<std::byte>(needs.operand * size + kLine);
   }
-  padded_ = arena.take<std::byte>(needs.input * size);
+  padded_ = arena.take<std::byte>(needs.input * input_operands().rows.bytes + kLine);
   states_ = arena.take<HaltingState>(needs.rows);
   remainders_ = arena.take<float>(needs.rows);
   scores_ = arena.take<float>(needs.rows);
   tap_values_ = arena.take<float>((needs.rows + 1) * kernels::kScoreStride);
-  head_input_ = arena.take<std::byte>(means * size);
+  head_input_ = arena.take<std::byte>(means * head_operands().rows.bytes);
   head_output_ = arena.take<float>(needs.outputs);
   for (Scratch& scratch : scratch_) {
     scratch.normalised = arena.take<float>(needs.chunk);

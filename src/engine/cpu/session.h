@@ -38,6 +38,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   void prescribe_units(std::vector<std::vector<int32_t>> units) override {
     prescribed_ = std::move(units);
   }
+  void observe(OperandObserver* observer) override { set_observer(observer); }
   std::vector<LayerTime> time_layers(const InputView& input) override;
 
   /// Without a head: the features of an image, where the last run left them in this session's
@@ -62,6 +63,19 @@ class CpuSession : public NetworkSession, private LayerTeam {
   HiddenRows hidden_rows() const;
   /// Numbers that enter for each position of an image.
   int input_channels() const { return plan_->stem ? 3 : plan_->spec.stem_channels(); }
+  /// Of what enters, as the stem multiplies it.
+  const kernels::OperandType& input_operands() const {
+    return plan_->stem ? *plan_->stem->weights.type
+                       : kernels::operand_type(kernels::DataType::kFloat32);
+  }
+  /// Of what the head multiplies.
+  const kernels::OperandType& head_operands() const {
+    return plan_->head ? *plan_->head->layer.weights.type
+                       : kernels::operand_type(kernels::DataType::kFloat32);
+  }
+  int64_t head_stride(int channels) const {
+    return row_stride(channels, head_operands().rows.bytes);
+  }
   /// Images that are run at a time.
   int group_size(Size size) const;
   int groups_of(int count, Size size) const;

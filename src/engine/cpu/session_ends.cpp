@@ -19,20 +19,21 @@ void CpuSession::fill_padded(int thread, const InputView& images) {
   const PaddedImages& input = geometry_->input;
   const int height = input.size.height, width = input.size.width;
   const int64_t plane = int64_t(height) * width;
+  const kernels::Storage& operands = input_operands().rows;
   const Share lines = share_of(input.images * height, thread);
   for (int line = lines.first; line < lines.last; ++line) {
     const int image = line / height, y = line % height;
     const float* from = images.values.data() + image * 3 * plane;
-    void* to = offset(padded_, input.offset(image, y, 0), operand_size());
+    void* to = offset(padded_, input.offset(image, y, 0), operands.bytes);
     if (images.layout == InputLayout::kPixels) {
-      store_operands(from + int64_t(y) * width * 3, width * 3, to);
+      operands.store(from + int64_t(y) * width * 3, width * 3, to);
       continue;
     }
     constexpr int kMost = 256;
     float pixels[3 * kMost];
     for_each_chunk({0, width}, kMost, [&](Share part) {
       interleave(from + int64_t(y) * width, plane, part.first, part.last, pixels);
-      store_operands(pixels, 3 * part.count(), offset(to, 3 * part.first, operand_size()));
+      operands.store(pixels, 3 * part.count(), offset(to, 3 * part.first, operands.bytes));
     });
   }
 }
@@ -96,8 +97,9 @@ void CpuSession::run_head(int thread, Results results) {
       for (int c = 0; c < channels; ++c) sums[c] += scratch.sums[c];
     });
     for (int c = 0; c < channels; ++c) scratch.sums[c] = float(sums[c] / grid.positions());
-    store_operands(scratch.sums, channels,
-                   offset(head_input_, image * operand_stride(channels), operand_size()));
+    const kernels::Storage& operands = head_operands().rows;
+    operands.store(scratch.sums, channels,
+                   offset(head_input_, image * head_stride(channels), operands.bytes));
   }
   team_->barrier();
   const int64_t panels = head.layer.weights.panels();
@@ -107,12 +109,13 @@ void CpuSession::run_head(int thread, Results results) {
   kernels::RowProduct call = product_of(head.layer);
   call.rows = grid.images;
   call.input = head_input_;
-  call.input_stride = operand_stride(channels);
+  call.input_stride = head_stride(channels);
   call.first_panel = int(panels * thread / team_->size());
   call.last_panel = int(panels * (thread + 1) / team_->size());
   call.output = head_output_;
   call.output_stride = outputs;
-  plan_->functions().product_to_f32(call);
+  show_operands(head.layer, call);
+  functions_of(head.layer).product_to_f32(call);
   const int first = std::min(call.first_panel * head.layer.weights.panel_columns, outputs);
   const int last = std::min(call.last_panel * head.layer.weights.panel_columns, outputs);
   for (int image = 0; image < grid.images; ++image) {

@@ -34,11 +34,14 @@ struct RowProduct {
   const int32_t* input_rows = nullptr;  // [positions, taps]; null with one tap: position p reads p
   const int32_t* list = nullptr;        // positions of the outputs; null: i
   int32_t zero_row = -1;                // a row of zeros, whose products can be left out; -1: none
+  bool readable_past_rows = false;      // 64 bytes may be read from any element of a row on
   int taps = 1;
   int depth = 0;                       // elements of a row that are multiplied, per tap
   const void* weights = nullptr;       // from pack_weights()
   const void* next_weights = nullptr;  // what this thread will read after these, or null
   const float* bias = nullptr;         // [padded columns]
+  /// Sums of whole numbers are multiplied with these before the bias is added; [padded columns].
+  const float* scales = nullptr;
   int first_panel = 0, last_panel = 0;
   int columns = 0;
   void* output = nullptr;

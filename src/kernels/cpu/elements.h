@@ -2,6 +2,8 @@
 // same at run time.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "base/half.h"
@@ -29,6 +31,26 @@ struct BFloat16 {
 
   static float value(Element element) { return float_from_bf16(element); }
   static Element element(float value) { return bf16_from_float(value); }
+};
+
+/// Rows are whole numbers from 0 to 255, weights from -127 to 127, both times a scale; sums of
+/// their products are whole numbers of 32 bits, the same in any order. Four depths lie together:
+/// instructions multiply so many at a time.
+struct Int8 {
+  using Element = uint8_t;
+  using Weight = int8_t;
+  static constexpr DataType kType = DataType::kInt8;
+  static constexpr int kDepthGroup = 4;
+  static constexpr float kLargest = 255, kLargestWeight = 127;
+
+  static float value(Element element) { return element; }
+  /// Rounds to the nearest, and of two to the even one. What is not a number becomes 0.
+  static Element element(float value) {
+    return Element(std::nearbyint(value > 0 ? std::min(value, kLargest) : 0.0f));
+  }
+  static Weight weight(float value) {
+    return Weight(std::nearbyint(std::clamp(value, -kLargestWeight, kLargestWeight)));
+  }
 };
 
 /// Depths of a tap in packed weights: whole groups.

@@ -27,7 +27,18 @@ constexpr OperandType plain_type() {
           Type::kDepthGroup};
 }
 
-constexpr OperandType kTypes[] = {plain_type<Float32>(), plain_type<BFloat16>()};
+void store_weights(const float* from, int64_t count, void* to) {
+  std::transform(from, from + count, static_cast<Int8::Weight*>(to), Int8::weight);
+}
+
+constexpr OperandType int8_type() {
+  OperandType type = plain_type<Int8>();
+  type.weights = {int(sizeof(Int8::Weight)), store_weights};
+  type.largest_weight = Int8::kLargestWeight;
+  return type;
+}
+
+constexpr OperandType kTypes[] = {plain_type<Float32>(), plain_type<BFloat16>(), int8_type()};
 
 constexpr bool in_order() {
   for (size_t i = 0; i < std::size(kTypes); ++i) {

@@ -30,13 +30,19 @@ std::vector<Table> tables_of(std::vector<Part> parts);
 std::vector<Part> scalar_row_parts();
 std::vector<Part> scalar_f32_parts();
 std::vector<Part> scalar_bf16_parts();
+std::vector<Part> scalar_int8_parts();
 std::vector<Part> simd_row_parts();
 std::vector<Part> simd_f32_parts();
 std::vector<Part> simd_bf16_parts();
 std::vector<Part> avx512_bf16_parts();
 std::vector<Part> amx_bf16_parts();
+std::vector<Part> simd_int8_parts();
+std::vector<Part> avx_vnni_parts();
+std::vector<Part> avx512_vnni_parts();
+std::vector<Part> amx_int8_parts();
 // For tests: products on emulated tiles, and those that must equal amx_bf16_parts() to the bit.
 std::vector<Part> emulated_tile_parts();
+std::vector<Part> emulated_int8_tile_parts();
 std::vector<Part> emulated_amx_bf16_parts();
 
 }  // namespace sact::kernels

@@ -9,8 +9,9 @@ namespace sact::kernels {
 namespace {
 
 constexpr std::vector<Part> (*kTranslationUnits[])() = {
-    scalar_row_parts, scalar_f32_parts, scalar_bf16_parts, simd_row_parts,
-    simd_f32_parts,   simd_bf16_parts,  avx512_bf16_parts, amx_bf16_parts,
+    scalar_row_parts, scalar_f32_parts,  scalar_bf16_parts, scalar_int8_parts, simd_row_parts,
+    simd_f32_parts,   simd_bf16_parts,   avx512_bf16_parts, amx_bf16_parts,    simd_int8_parts,
+    avx_vnni_parts,   avx512_vnni_parts, amx_int8_parts,
 };
 
 const std::vector<Table>& tables() {

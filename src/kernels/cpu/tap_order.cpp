@@ -20,6 +20,7 @@ TapChoice tap_choice(const RowProduct& product, DataType type) {
   constexpr int kLeastBytes = 1024;
   constexpr double kLeastShare = 0.05;
   if (product.taps == 1) return kOneTap;
+  if (type == DataType::kInt8) return {TapOrder::kRegisters, "whole numbers"};
   if (product.taps != 9 || product.zero_row < 0)
     return {TapOrder::kRegisters, "no border of zeros"};
   if (product.depth * operand_type(type).rows.bytes < kLeastBytes)

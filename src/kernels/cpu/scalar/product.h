@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "kernels/cpu/parts.h"
@@ -37,8 +38,34 @@ float row_sum(const RowProduct& p, int i, int column) {
   return sum;
 }
 
+/// a * b + c. With whole numbers rounded once, as all instruction sets do it, so that their results
+/// are equal to the last bit.
+template <typename Type>
+float multiply_add(float a, float b, float c) {
+  if constexpr (std::is_same_v<Type, Int8>) return std::fma(a, b, c);
+  return a * b + c;
+}
+
+/// Whole numbers are summed up as such.
+template <>
+inline float row_sum<Int8>(const RowProduct& p, int i, int column) {
+  const auto* weights = static_cast<const Int8::Weight*>(p.weights);
+  const int64_t tap_size = padded_depth(p.depth, Int8::kDepthGroup) * kPanel;
+  weights += column / kPanel * p.taps * tap_size;
+  const int64_t position = p.list ? p.list[i] : i;
+  int32_t sum = 0;
+  for (int tap = 0; tap < p.taps; ++tap) {
+    const int64_t row = p.input_rows ? p.input_rows[position * p.taps + tap] : position;
+    const auto* values = static_cast<const Int8::Element*>(p.input) + row * p.input_stride;
+    for (int k = 0; k < p.depth; ++k) {
+      sum += int32_t(values[k]) * weights[tap * tap_size + weight_in_tap<Int8>(k, column % kPanel)];
+    }
+  }
+  return multiply_add<Int8>(float(sum), p.scales[column], p.bias[column]);
+}
+
 /// A finished sum goes where it belongs.
-template <typename Out>
+template <typename Type, typename Out>
 void finish(const RowProduct& p, int64_t row, int column, float sum) {
   const Epilogue& e = p.epilogue;
   auto* output = static_cast<typename Out::Element*>(p.output) + row * p.output_stride;
@@ -49,7 +76,7 @@ void finish(const RowProduct& p, int64_t row, int column, float sum) {
     float& mean = e.mean[row * p.output_stride + column];
     const float change = e.relu ? after - before : sum;
     if (e.remainders[row] != 1) {
-      mean = (e.first_residual ? before : mean) + e.remainders[row] * change;
+      mean = multiply_add<Type>(e.remainders[row], change, e.first_residual ? before : mean);
     } else if (e.mean_only) {
       mean = after;
     }
@@ -62,7 +89,8 @@ void product(const RowProduct& p) {
   const int last = std::min(p.columns, p.last_panel * kPanel);
   for (int i = 0; i < p.rows; ++i) {
     for (int column = p.first_panel * kPanel; column < last; ++column) {
-      finish<Out>(p, p.output_rows ? p.output_rows[i] : i, column, row_sum<Type>(p, i, column));
+      finish<Type, Out>(p, p.output_rows ? p.output_rows[i] : i, column,
+                        row_sum<Type>(p, i, column));
     }
   }
 }
@@ -73,7 +101,8 @@ void norm(const RowNorm& n) {
     const float* input = n.input + (n.rows ? n.rows[i] : i) * n.input_stride;
     auto* output = static_cast<typename Out::Element*>(n.output) + i * n.output_stride;
     for (int c = 0; c < n.channels; ++c) {
-      const float value = n.scale ? std::max(n.scale[c] * input[c] + n.shift[c], 0.0f) : input[c];
+      const float value =
+          n.scale ? std::max(multiply_add<Out>(n.scale[c], input[c], n.shift[c]), 0.0f) : input[c];
       output[c] = Out::element(value);
     }
   }
@@ -95,7 +124,7 @@ template <typename Type>
 std::vector<Part> typed_parts() {
   Part part{kScalarIsa};
   part.typed = {.type = Type::kType,
-                .native = std::is_same_v<Type, Float32>,
+                .native = !std::is_same_v<Type, BFloat16>,
                 .panel_columns = kPanel,
                 .tile_rows = 1,
                 .product = product<Type, Type>,

@@ -65,7 +65,7 @@ void product(const TileConvolution& c) {
       transform_both_ways(transforms.outputs[0], side, side + 2, sums, outputs);
       for (int i = 0; i < count; ++i) {
         const float sum = float(outputs[wanted[i].number]) + p.bias[column];
-        finish<Float32>(p, wanted[i].row, column, sum);
+        finish<Float32, Float32>(p, wanted[i].row, column, sum);
       }
     }
   }

@@ -30,7 +30,7 @@ struct Compiled<struct AmxBf16, HWY_TARGET> {
   static Part part() {
     using namespace amx_bf16;
     return {isa_with(isa_of(simd_target()), kAmxIsa),
-            tile_functions<HardwareTiles, ConvertedBFloat16>()};
+            tile_functions<TilesOfPairs, HardwareTiles, ConvertedBFloat16>()};
   }
 };
 template <>
@@ -38,7 +38,7 @@ struct Compiled<struct EmulatedAmxBf16, HWY_TARGET> {
   static Part part() {
     using namespace amx_bf16;
     return {isa_with(isa_of(simd_target()), kEmulatedTilesIsa),
-            tile_functions<EmulatedTiles, ConvertedBFloat16>()};
+            tile_functions<TilesOfPairs, EmulatedTiles, ConvertedBFloat16>()};
   }
 };
 }  // namespace sact::kernels

@@ -29,7 +29,7 @@ struct Compiled<struct EmulatedTilesBf16, HWY_TARGET> {
   static Part part() {
     using namespace HWY_NAMESPACE;
     return {isa_with(isa_of(simd_target()), kEmulatedTilesIsa),
-            tile_functions<EmulatedTiles, RoundedBFloat16>()};
+            tile_functions<TilesOfPairs, EmulatedTiles, RoundedBFloat16>()};
   }
 };
 }  // namespace sact::kernels

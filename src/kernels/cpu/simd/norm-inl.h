@@ -28,7 +28,7 @@ void norm(const RowNorm& n) {
     };
     for (int c = 0; c < whole; c += kLanes) Out::store(value_at(c), output + c);
     for (int c = whole; c < n.channels; ++c) {
-      output[c] = Out::element(std::max(n.scale[c] * input[c] + n.shift[c], 0.0f));
+      output[c] = Out::element(std::max(std::fma(n.scale[c], input[c], n.shift[c]), 0.0f));
     }
   }
 }

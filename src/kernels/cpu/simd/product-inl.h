@@ -120,12 +120,12 @@ HWY_INLINE void with_height(int rows, const Work& work) {
 }
 
 /// Shares rows out to tiles of equal height, so that none is left with a row or two.
-template <typename Work>
+template <int kTallest = kTileRows, typename Work>
 HWY_INLINE void for_each_tile(int rows, const Work& work) {
-  const int tiles = (rows + kTileRows - 1) / kTileRows;
+  const int tiles = (rows + kTallest - 1) / kTallest;
   for (int t = 0; t < tiles; ++t) {
     const int first = int(int64_t(rows) * t / tiles), last = int(int64_t(rows) * (t + 1) / tiles);
-    with_height(last - first, [&](auto height) { work(height, first, t, tiles); });
+    with_height<kTallest>(last - first, [&](auto height) { work(height, first, t, tiles); });
   }
 }
 

@@ -3,6 +3,9 @@
 #include <hwy/targets.h>
 
 #include <bit>
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
 
 namespace sact::kernels {
 
@@ -20,6 +23,25 @@ bool can_run(int64_t target_bit) {
 bool has_avx512_bf16() {
 #if HWY_ARCH_X86
   return __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+bool has_avx512_vnni() {
+#if HWY_ARCH_X86
+  return __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
+
+bool has_avx_vnni() {
+#if HWY_ARCH_X86
+  // Compilers do not all know its name.
+  constexpr unsigned kAvxVnni = 1u << 4;
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & kAvxVnni);
 #else
   return false;
 #endif

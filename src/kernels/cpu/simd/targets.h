@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -47,6 +48,9 @@ bool can_run(int64_t target_bit);
 
 /// Products of bfloat16 in vectors of 512 bits, which only some processors with such vectors have.
 bool has_avx512_bf16();
+/// Products of whole numbers of 8 bits in vectors of 512 bits, of 256 bits.
+bool has_avx512_vnni();
+bool has_avx_vnni();
 
 /// What an instruction set can have besides: a table of its own, above that of the instruction set
 /// alone.
@@ -54,8 +58,9 @@ struct IsaAddition {
   int rank = 0;  // 1 to 7
   const char* name = "";
 };
-inline constexpr IsaAddition kBf16Isa = {1, "AVX512-BF16"}, kAmxIsa = {2, "AMX"};
-inline constexpr IsaAddition kEmulatedTilesIsa = {3, "emulated tiles"};
+inline constexpr IsaAddition kVnni256Isa = {1, "AVX2-VNNI"};  // to AVX2; the others to AVX-512
+inline constexpr IsaAddition kVnniIsa = {1, "AVX512-VNNI"}, kBf16Isa = {2, "AVX512-BF16"};
+inline constexpr IsaAddition kAmxIsa = {3, "AMX"}, kEmulatedTilesIsa = {4, "emulated tiles"};
 Isa isa_with(const Isa& isa, const IsaAddition& addition);
 
 /// What a translation unit has for a target is a specialisation with a function part().

@@ -36,6 +36,11 @@ class EmulatedTiles {
     }
   }
 
+  template <int kTile>
+  void clear() {
+    std::memset(tiles_[kTile], 0, sizeof tiles_[kTile]);
+  }
+
   /// sums += rows * weights: the even and the odd products of a row are added up apart, then
   /// together, then to the sum. What is too small for a normal number counts as zero.
   template <int kSums, int kRows, int kWeights>
@@ -43,7 +48,7 @@ class EmulatedTiles {
     for (int row = 0; row < heights_[kSums]; ++row) {
       for (int column = 0; column < kTileColumns; ++column) {
         float parts[2] = {0, 0};
-        for (int pair = 0; pair < kTilePairs; ++pair) {
+        for (int pair = 0; pair < kTileGroups; ++pair) {
           for (int half = 0; half < 2; ++half) {
             const float x = bf16_at(tiles_[kRows][row], 2 * pair + half);
             const float w = bf16_at(tiles_[kWeights][pair], 2 * column + half);
@@ -54,6 +59,27 @@ class EmulatedTiles {
         std::byte* place = tiles_[kSums][row] + column * int(sizeof sum);
         std::memcpy(&sum, place, sizeof sum);
         sum = normal(normal(sum) + normal(parts[0] + parts[1]));
+        std::memcpy(place, &sum, sizeof sum);
+      }
+    }
+  }
+
+  /// The same with rows of 8 bits without a sign and weights of 8 bits with one; sums are whole
+  /// numbers.
+  template <int kSums, int kRows, int kWeights>
+  void dot_bytes() {
+    for (int row = 0; row < heights_[kSums]; ++row) {
+      for (int column = 0; column < kTileColumns; ++column) {
+        uint32_t sum;
+        std::byte* place = tiles_[kSums][row] + column * int(sizeof sum);
+        std::memcpy(&sum, place, sizeof sum);
+        for (int group = 0; group < kTileGroups; ++group) {
+          for (int k = 0; k < 4; ++k) {
+            const auto x = uint8_t(tiles_[kRows][row][4 * group + k]);
+            const auto w = int8_t(tiles_[kWeights][group][4 * column + k]);
+            sum += uint32_t(int32_t(x) * w);
+          }
+        }
         std::memcpy(place, &sum, sizeof sum);
       }
     }

@@ -11,6 +11,8 @@ namespace sact::kernels {
 /// by doing one. What the processor says of itself is no more than a reason to try, because
 /// hypervisors hide parts of it.
 bool has_bf16_tiles();
+/// The same for whole numbers of 8 bits.
+bool has_int8_tiles();
 
 #if defined(__x86_64__)
 /// Written as assembler: compilers that know these instructions do not all know that they read and
@@ -39,6 +41,16 @@ class HardwareTiles {
   template <int kSums, int kRows, int kWeights>
   static void dot() {
     asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSums), "i"(kRows), "i"(kWeights));
+  }
+
+  template <int kTile>
+  static void clear() {
+    asm volatile("tilezero %%tmm%c0" ::"i"(kTile));
+  }
+
+  template <int kSums, int kRows, int kWeights>
+  static void dot_bytes() {
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kSums), "i"(kRows), "i"(kWeights));
   }
 
   /// So that a thread that sleeps has no tiles to be kept for it.

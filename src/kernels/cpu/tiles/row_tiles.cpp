@@ -7,19 +7,9 @@
 namespace sact::kernels {
 namespace {
 
-constexpr int kElementBytes = 2;
-
 int32_t row_of(const RowProduct& p, int i, int tap) {
   const int64_t position = p.list ? p.list[i] : i;
   return p.input_rows ? p.input_rows[position * p.taps + tap] : int32_t(position);
-}
-
-const std::byte* address(const RowProduct& p, int64_t row) {
-  return static_cast<const std::byte*>(p.input) + row * p.input_stride * kElementBytes;
-}
-
-int steps_of(const RowProduct& p) {
-  return (p.depth + kTileDepth - 1) / kTileDepth;
 }
 
 /// Whether the taps of two outputs lie at the same distances from the first.
@@ -100,7 +90,7 @@ void RowTiles::cut_run(const RowProduct& p, const Run& run) {
       continue;
     }
     tile.first_source = int(sources_.size());
-    tile.row_bytes = run.distance * p.input_stride * kElementBytes;
+    tile.row_bytes = run.distance * p.input_stride * bytes_;
     tile.step_bytes = kTileRowBytes;
     for (int tap = 0; tap < p.taps; ++tap) sources_.push_back(address(p, row_of(p, first, tap)));
     tiles_.push_back(tile);
@@ -108,8 +98,9 @@ void RowTiles::cut_run(const RowProduct& p, const Run& run) {
 }
 
 void RowTiles::copy_tile(const RowProduct& p, std::span<const int32_t> rows, Line* lines) {
-  const int steps = steps_of(p), whole = p.depth / kTileDepth;
-  const int rest = p.depth % kTileDepth * kElementBytes, height = int(rows.size());
+  const int depth = tile_depth(bytes_), steps = (p.depth + depth - 1) / depth;
+  const int whole = p.depth / depth;
+  const int rest = p.depth % depth * bytes_, height = int(rows.size());
   RowTile tile;
   tile.height = height;
   std::fill_n(tile.outputs, kTileHeight, -1);
@@ -132,7 +123,9 @@ void RowTiles::copy_tile(const RowProduct& p, std::span<const int32_t> rows, Lin
 }
 
 void RowTiles::copy_loose(const RowProduct& p) {
-  const int64_t row_lines = int64_t(steps_of(p)) * p.taps, count = int64_t(loose_.size());
+  const int depth = tile_depth(bytes_);
+  const int64_t row_lines = int64_t(p.depth + depth - 1) / depth * p.taps;
+  const int64_t count = int64_t(loose_.size());
   if (int64_t(lines_.size()) < count * row_lines) lines_.resize(size_t(count * row_lines));
   const int64_t parts = (count + kTileHeight - 1) / kTileHeight;
   for (int64_t part = 0; part < parts; ++part) {
@@ -142,11 +135,18 @@ void RowTiles::copy_loose(const RowProduct& p) {
   }
 }
 
-void RowTiles::cut(const RowProduct& p) {
+/// Where the end of a row must be filled up with zeros.
+bool RowTiles::must_copy(const RowProduct& p) const {
+  const bool whole_numbers = bytes_ == 1;
+  return p.depth % tile_depth(bytes_) != 0 && !(whole_numbers && p.readable_past_rows);
+}
+
+void RowTiles::cut(const RowProduct& p, int element_bytes) {
+  bytes_ = element_bytes;
   tiles_.clear();
   sources_.clear();
   loose_.clear();
-  if (p.depth % kTileDepth != 0) {  // the end of a row must be filled up with zeros
+  if (must_copy(p)) {
     loose_.resize(size_t(p.rows));
     std::iota(loose_.begin(), loose_.end(), 0);
   }
