@@ -194,7 +194,7 @@ TEST(Quantized, WithoutScalesTheErrorSaysHowToGetThem) {
   const std::string message = sact::test::error_of([&] {
     Plan(
         spec, [&](const WeightInfo& info) { return weights.at(info.name); },
-        kernels::chosen_table(), DataType::kInt8, scales, "m.safetensors");
+        kernels::chosen_table(), DataType::kInt8, Multiplications::kFewest, scales, "m.safetensors");
   });
   EXPECT_EQ(message,
             "m.safetensors: has no scales to run in int8; 'sact export m.safetensors --dtype int8 "

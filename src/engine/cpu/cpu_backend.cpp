@@ -95,7 +95,7 @@ class CpuBackend : public Backend {
     const KernelChoice choice = chosen_for(options);
     return std::make_shared<CpuNetwork>(
         std::make_shared<Plan>(source.spec, source.weights, *choice.table, choice.type,
-                               source.input_scales, source.name, multiplications_of(options)),
+                               multiplications_of(options), source.input_scales, source.name),
         choice);
   }
 

@@ -130,11 +130,11 @@ PackedScore Packing::score(const FoldedScore& folded) {
 Plan::Plan(const ModelFile& file, const kernels::Table& kernel_table, kernels::DataType operands)
     : Plan(
           image_network(file.spec()), [&](const WeightInfo& info) { return file.values(info); },
-          kernel_table, operands, file.input_scales(), file.name()) {}
+          kernel_table, operands, Multiplications::kFewest, file.input_scales(), file.name()) {}
 
 Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::Table& kernel_table,
-           kernels::DataType operands, const InputScales& scales, const std::string& name,
-           Multiplications multiplications)
+           kernels::DataType operands, Multiplications multiplications, const InputScales& scales,
+           const std::string& name)
     : spec(model), table(kernel_table), type(operands), arena(0) {
   SACT_ASSERT(!spec.detection);  // its parts are networks; see model/detection.h
   expect_memory(uint64_t(parameter_count(spec)) * size_t(kernels::operand_type(type).weights.bytes),

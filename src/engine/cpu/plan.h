@@ -99,8 +99,8 @@ struct Plan {
   Plan(const ModelFile& file, const kernels::Table& table,
        kernels::DataType type = kernels::DataType::kFloat32);
   Plan(const ModelSpec& spec, const WeightSource& weights, const kernels::Table& table,
-       kernels::DataType type, const InputScales& scales = {}, const std::string& name = {},
-       Multiplications multiplications = Multiplications::kFewest);
+       kernels::DataType type, Multiplications multiplications = Multiplications::kFewest,
+       const InputScales& scales = {}, const std::string& name = {});
 
   ModelSpec spec;
   const kernels::Table& table;
