@@ -189,8 +189,13 @@ TEST(TileWeights, AreMadeOnceAndEqualForAllSessions) {
   ASSERT_TRUE(layer.tiles);
   ThreadTeam one(1), three(3);
   for (const int side : kernels::kTileSides) {
-    const kernels::PackedWeights& made = layer.tiles->of(side, three);
-    EXPECT_EQ(&layer.tiles->of(side, one), &made);
+    TileWeights* const layers[] = {layer.tiles.get()};
+    const int sides[] = {side};
+    make_tile_weights(layers, sides, three);
+    const kernels::PackedWeights& made = layer.tiles->of(side);
+    const void* data = made.data;
+    make_tile_weights(layers, sides, one);
+    EXPECT_EQ(layer.tiles->of(side).data, data);
     EXPECT_EQ(made.taps, (side + 2) * (side + 2));
     std::vector<float> again(size_t(kernels::transformed_size(layer.weights, side)));
     kernels::transform_weights(layer.weights, side, 0, layer.weights.panels(), again.data());

@@ -12,6 +12,9 @@ namespace {
 /// What the arena of a plan takes at a time.
 constexpr size_t kWeightPieceBytes = size_t{16} << 20;
 
+/// Scores above this multiply the rounding of 4x4 tiles, some 3e-6, to what moves logits by 1e-4.
+constexpr double kSteep = 32;
+
 /// Whether CpuSession has a form for such a unit: see run_bottleneck() and run_basic().
 bool can_run(const UnitSteps& unit) {
   std::vector<int> kernels;
@@ -91,6 +94,7 @@ PackedScore Packing::score(const FoldedScore& folded) {
   score.index = count_++;
   score.global = folded.global;
   score.shift = folded.shift;
+  score.steepness = folded.steepness;
   if (folded.taps.empty()) return score;
   float* taps = arena_.take<float>(int64_t(folded.taps.size()));
   std::copy(folded.taps.begin(), folded.taps.end(), taps);
@@ -124,6 +128,13 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
     head.emplace();
     if (architecture.head->norm) head->norm = folding.norm(*architecture.head->norm);
     head->layer = packing.layer(folding.layer(architecture.head->linear));
+  }
+  for (const auto& block : blocks) {
+    for (const PackedUnit& unit : block) {
+      if (unit.score && unit.score->steepness > kSteep) {
+        largest_tile_side = kernels::kTileSides.front();
+      }
+    }
   }
   layers = packing.count();
   arena = packing.take_arena();

@@ -36,6 +36,7 @@ struct PackedScore {
   std::array<float, kernels::kScoreStride> tap_shift = {};  // what a tap in the image adds besides
   std::vector<float> global;                                // [C], times the mean over positions
   float shift = 0;
+  double steepness = 0;
 };
 
 /// A residual unit; see UnitSteps.
@@ -100,6 +101,9 @@ struct Plan {
   std::vector<std::vector<PackedUnit>> blocks;
   std::optional<PackedHead> head;  // none where features leave
   int layers = 0;
+  /// Of tiles, in outputs. Those of 4x4 round ten times as much as others, which scores that are
+  /// steep make visible: a network with such has tiles of 2x2, which round as direct products do.
+  int largest_tile_side = kernels::kTileSides.back();
 
   const kernels::TypedFunctions& functions() const { return table.functions(type); }
 };
