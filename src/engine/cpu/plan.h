@@ -101,9 +101,6 @@ struct Plan {
   std::vector<std::vector<PackedUnit>> blocks;
   std::optional<PackedHead> head;  // none where features leave
   int layers = 0;
-  /// Of tiles, in outputs. Those of 4x4 round ten times as much as others, which scores that are
-  /// steep make visible: a network with such has tiles of 2x2, which round as direct products do.
-  int largest_tile_side = kernels::kTileSides.back();
 
   const kernels::TypedFunctions& functions() const { return table.functions(type); }
 };

@@ -18,9 +18,7 @@ WindowLayer window_layer(const PackedLayer& layer) {
 int CpuSession::chosen_side(int block, int images, Size size) const {
   const PackedUnit& unit = plan_->blocks[size_t(block)].back();
   for (const PackedLayer& layer : unit.layers) {
-    if (!layer.tiles) continue;
-    return tile_side(window_layer(layer), images, size.height, size.width,
-                     plan_->largest_tile_side);
+    if (layer.tiles) return tile_side(window_layer(layer), images, size.height, size.width);
   }
   return 0;
 }

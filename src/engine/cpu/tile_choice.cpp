@@ -1,5 +1,7 @@
 #include "engine/cpu/tile_choice.h"
 
+#include "kernels/cpu/winograd.h"
+
 namespace sact::engine {
 namespace {
 
@@ -25,11 +27,10 @@ double tile_cost(const WindowLayer& layer, int side, int64_t tiles) {
   return product_cost(layer, tiles, products) + kTransformed * numbers;
 }
 
-int tile_side(const WindowLayer& layer, int images, int height, int width, int largest) {
+int tile_side(const WindowLayer& layer, int images, int height, int width) {
   int best = 0;
   double least = direct_cost(layer, int64_t(images) * height * width);
   for (const int side : kernels::kTileSides) {
-    if (side > largest) continue;
     const kernels::TileGrid grid{images, height, width, side};
     const double cost = tile_cost(layer, side, grid.count());
     if (cost >= least) continue;

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/winograd.h"
-
 namespace sact::engine {
 
 /// A 3x3 convolution of stride 1.
@@ -18,9 +16,7 @@ struct WindowLayer {
 double direct_cost(const WindowLayer& layer, int64_t rows);
 double tile_cost(const WindowLayer& layer, int side, int64_t tiles);
 
-/// The side of the tiles that a layer on all positions of images of one size has, up to
-/// `largest`; 0: direct.
-int tile_side(const WindowLayer& layer, int images, int height, int width,
-              int largest = kernels::kTileSides.back());
+/// The side of the tiles that a layer on all positions of images of one size has; 0: direct.
+int tile_side(const WindowLayer& layer, int images, int height, int width);
 
 }  // namespace sact::engine
