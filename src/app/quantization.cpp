@@ -51,7 +51,8 @@ evaluation::PreparedImages prepared(const ModelSpec& spec, const QuantizationOpt
 void run_in_floats(const NetworkSource& source, const evaluation::PreparedImages& images,
                    const QuantizationOptions& options, Ranges& ranges) {
   const int threads = thread_count(options.threads);
-  const auto network = backends().choose({.name = "engine"}).load(source, {.threads = threads});
+  const auto network =
+      backends().choose({.name = "engine"}).load(source, {.threads = threads, .exact = true});
   const auto session = network->session(threads);
   session->observe(&ranges);
   const InputView all = pixels_view(images.pixels, int(images.count()), images.size);

@@ -44,7 +44,8 @@ struct Calibrated {
   std::shared_ptr<const Plan> plan(const kernels::Table& table,
                                    DataType type = DataType::kInt8) const {
     return std::make_shared<Plan>(
-        spec, [&](const WeightInfo& info) { return weights.at(info.name); }, table, type, scales);
+        spec, [&](const WeightInfo& info) { return weights.at(info.name); }, table, type,
+        Multiplications::kDirect, scales);
   }
 };
 
@@ -194,7 +195,8 @@ TEST(Quantized, WithoutScalesTheErrorSaysHowToGetThem) {
   const std::string message = sact::test::error_of([&] {
     Plan(
         spec, [&](const WeightInfo& info) { return weights.at(info.name); },
-        kernels::chosen_table(), DataType::kInt8, Multiplications::kFewest, scales, "m.safetensors");
+        kernels::chosen_table(), DataType::kInt8, Multiplications::kFewest, scales,
+        "m.safetensors");
   });
   EXPECT_EQ(message,
             "m.safetensors: has no scales to run in int8; 'sact export m.safetensors --dtype int8 "

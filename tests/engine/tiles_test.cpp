@@ -182,6 +182,21 @@ TEST(Tiles, FewPositionsInManyTilesAreDirect) {
   EXPECT_GT(tile_cost(layer, 4, 100), direct_cost(layer, 100));   // one in each
 }
 
+TEST(Tiles, NetworksWithSteepScoresHaveNone) {
+  const ModelSpec spec = spec_of(Halting::kSact, UnitKind::kBottleneck);
+  test::WeightMap weights = test::random_weight_map(spec, 81);
+  const auto has_tiles = [&] {
+    const auto plan = plan_with(Multiplications::kFewest, spec, weights);
+    return plan->blocks[0][1].layers[1].tiles != nullptr;
+  };
+  EXPECT_TRUE(has_tiles());
+  for (auto& [name, values] : weights) {
+    if (name.find("halting.local.weight") == name.npos) continue;
+    for (float& value : values) value *= 10000;
+  }
+  EXPECT_FALSE(has_tiles());
+}
+
 TEST(TileWeights, AreMadeOnceAndEqualForAllSessions) {
   const ModelSpec spec = spec_of(Halting::kNone, UnitKind::kBasic);
   const auto plan = plan_with(Multiplications::kFewest, spec, test::random_weight_map(spec, 71));
@@ -189,8 +204,13 @@ TEST(TileWeights, AreMadeOnceAndEqualForAllSessions) {
   ASSERT_TRUE(layer.tiles);
   ThreadTeam one(1), three(3);
   for (const int side : kernels::kTileSides) {
-    const kernels::PackedWeights& made = layer.tiles->of(side, three);
-    EXPECT_EQ(&layer.tiles->of(side, one), &made);
+    TileWeights* const layers[] = {layer.tiles.get()};
+    const int sides[] = {side};
+    make_tile_weights(layers, sides, three);
+    const kernels::PackedWeights& made = layer.tiles->of(side);
+    const void* data = made.data;
+    make_tile_weights(layers, sides, one);
+    EXPECT_EQ(layer.tiles->of(side).data, data);
     EXPECT_EQ(made.taps, (side + 2) * (side + 2));
     std::vector<float> again(size_t(kernels::transformed_size(layer.weights, side)));
     kernels::transform_weights(layer.weights, side, 0, layer.weights.panels(), again.data());

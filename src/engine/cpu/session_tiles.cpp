@@ -45,17 +45,30 @@ kernels::TileGrid CpuSession::tile_grid(int block) const {
 void CpuSession::choose_tiles() {
   tile_sides_.assign(plan_->blocks.size(), 0);
   tile_weights_.assign(size_t(plan_->layers), nullptr);
-  for (int block = 0; block < plan_->spec.blocks(); ++block) {
-    const Grid& grid = geometry_->blocks[size_t(block)].grid;
-    const int side = chosen_side(block, grid.images, grid.size);
-    tile_sides_[size_t(block)] = side;
-    if (side == 0) continue;
-    for (const PackedUnit& unit : plan_->blocks[size_t(block)]) {
-      for (const PackedLayer& layer : unit.layers) {
-        if (layer.tiles) tile_weights_[size_t(layer.index)] = &layer.tiles->of(side, *team_);
+  std::vector<TileWeights*> layers;
+  std::vector<int> sides;
+  const auto for_each_layer = [&](const auto& work) {
+    for (size_t block = 0; block < plan_->blocks.size(); ++block) {
+      if (tile_sides_[block] == 0) continue;
+      for (const PackedUnit& unit : plan_->blocks[block]) {
+        for (const PackedLayer& layer : unit.layers) {
+          if (layer.tiles) work(layer, tile_sides_[block]);
+        }
       }
     }
+  };
+  for (size_t block = 0; block < plan_->blocks.size(); ++block) {
+    const Grid& grid = geometry_->blocks[block].grid;
+    tile_sides_[block] = chosen_side(int(block), grid.images, grid.size);
   }
+  for_each_layer([&](const PackedLayer& layer, int side) {
+    layers.push_back(layer.tiles.get());
+    sides.push_back(side);
+  });
+  make_tile_weights(layers, sides, *team_);
+  for_each_layer([&](const PackedLayer& layer, int side) {
+    tile_weights_[size_t(layer.index)] = &layer.tiles->of(side);
+  });
 }
 
 /// Every position is active.
