@@ -30,9 +30,12 @@ for folder in "$data"/val/*/; do
 done
 accuracy() {  # NAME MODEL DTYPE
   "$sact" eval "$2" --data "$data" --dtype "$3" --json -q >"$work/eval.json"
-  python3 -c 'import json, sys; r = json.load(open(sys.argv[1]))["results"][0]
-print(f"{sys.argv[2]}: accuracy {100 * r["accuracy"]:.2f} %, recall@5 {100 * r["recall_at_5"]:.2f} %")' \
-    "$work/eval.json" "$1" 2>/dev/null || cat "$work/eval.json"
+  python3 - "$work/eval.json" "$1" <<'END'
+import json, sys
+result = json.load(open(sys.argv[1]))
+print(f"{sys.argv[2]}: accuracy {100 * result['accuracy']:.2f} %, recall at 5 {100 * result['recall5']:.2f} %, "
+      f"{result['images']} photographs")
+END
 }
 for model in "${models[@]}"; do
   name=$(basename "$model" .safetensors)
