@@ -1,6 +1,7 @@
 // How threads share a convolution over tiles.
 #include <algorithm>
 
+#include "base/error.h"
 #include "engine/cpu/layer_team.h"
 
 namespace sact::engine {
@@ -42,6 +43,7 @@ Split LayerTeam::split_of_tiles(int tiles, const PackedLayer& layer) const {
 
 void LayerTeam::multiply_tiles(int thread, const PackedLayer& layer, kernels::TileConvolution call,
                                int64_t rows) {
+  SACT_ASSERT(!observer_);  // it would see nothing of this layer
   const int side = call.grid.side, count = call.last, depth = call.product.depth;
   const Split split = split_of_tiles(count, layer);
   note(thread, layer.index, rows, split, taps_over(side));
