@@ -73,7 +73,11 @@ Quantization choose_scales(const ModelFile& model, const ModelSpec& spec,
                            const QuantizationOptions& options) {
   expect_classifier(model);
   if (options.photographs.empty()) fail("there are no photographs to calibrate with");
+  for (const Input& input : options.photographs) {
+    if (!input.error.empty()) fail("{}", input.error);
+  }
   const evaluation::PreparedImages images = prepared(spec, options);
+  if (images.count() == 0) fail("none of the photographs to calibrate with can be read");
   NetworkSource source = image_network_of(model);
   source.spec.input = spec.input;
   const std::vector<QuantizedLayer> layers = quantized_layers(source.spec);
