@@ -20,6 +20,7 @@ case $part in
   classes)
     compare plain plain50
     compare plain-continued plain50-continued
+    for tau in 0.001 0.005; do compare "act-$tau" plain-continued; done # which is their baseline, too
     for row in act-0.01 sact-0.001 sact-0.005 sact-0.01; do
       compare "$row" plain-continued
       compare "$row" "$row-baseline"

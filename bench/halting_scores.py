@@ -65,7 +65,7 @@ def main():
                        f"{' '.join(f'{float(u):.1f}' for u in units)}, {float(row['dead_units']):.0f} dead")
     scores = "; ".join(" ".join(f"{sigmoid(units[u]):.2g}" for u in sorted(units))
                        for _, units in sorted(blocks.items()))
-    print(f"{run.name}: {'; '.join(history)}; scores {scores}")
+    print(f"{run.name}: {'; '.join(history)}; {float(rows[-1]['flops']) / 1e6:.0f} MFLOP; scores {scores or 'none'}")
 
 
 if __name__ == "__main__":

@@ -25,24 +25,16 @@ rate-1-warmup rate=1 warmup_epochs=1
 rate-1-halting-0.1 rate=1 halting_rate=0.1
 rate-0.3-bias-1 rate=0.3 halting_bias=-1
 rate-0.3-bias-5 rate=0.3 halting_bias=-5
-rate-0.3-warmup rate=0.3 warmup_epochs=1
 rate-0.3-halting-0.1 rate=0.3 halting_rate=0.1
-rate-0.3-tau-warmup rate=0.3 tau_warmup_epochs=1
-rate-0.3-spared rate=0.3 decay_norms=false
-rate-0.3-clipped rate=0.3 clip_norm=1
 rate-0.3-act rate=0.3 halting=act
 tau-0.05 rate=0.1 tau=0.05
 tau-0.05-warmup rate=0.1 tau=0.05 tau_warmup_epochs=2
-tau-0.05-halting-0.1 rate=0.1 tau=0.05 halting_rate=0.1
 rate-0.1-task rate=0.1 tau=0 decay_norms=false
-rate-0.3-task rate=0.3 tau=0 decay_norms=false
 rate-1-task rate=1 tau=0 decay_norms=false
 rate-0.03-reach rate=0.03 halting_reach=1
 rate-0.3-reach rate=0.3 halting_reach=1
 rate-0.03-floor rate=0.03 halting_gradient_floor=0.01
-rate-0.3-floor rate=0.3 halting_gradient_floor=0.01
 rate-1-floor rate=1 halting_gradient_floor=0.01
-rate-1-floor-0.05 rate=1 halting_gradient_floor=0.05
 rate-0.1-bias-8 rate=0.1 halting_bias=-8
 rate-0.1-bias-8-floor rate=0.1 halting_bias=-8 halting_gradient_floor=0.01
 rate-0.1-bias-8-floor-0.05 rate=0.1 halting_bias=-8 halting_gradient_floor=0.05"
@@ -59,5 +51,5 @@ export here
 
 train plain $first eval_every=1000
 while read -r name settings; do
-  [[ $# -eq 0 || " $* " == *" $name "* ]] && echo "tune $name $settings"
+  if [[ $# -eq 0 || " $* " == *" $name "* ]]; then echo "tune $name $settings"; fi
 done <<<"$experiments" | in_parallel

@@ -13,7 +13,8 @@
 #include "base/text.h"
 #include "model/initial_weights.h"
 #include "report/table.h"
-#include "train/classify/training_step.h"
+#include "train/classify/step.h"
+#include "train/loop/sgd.h"
 #include "train/torch/device.h"
 #include "train/torch/network_weights.h"
 #include "train/torch/precision.h"
@@ -43,14 +44,18 @@ class Candidate {
     network_->train();
     network_->use_fused_blocks(fused);
     sgd_ = std::make_unique<Sgd>(network_->named_parameters(), SgdOptions{});
-    step_ = std::make_unique<TrainingStep>(network_, *sgd_,
+    step_ = std::make_unique<TrainingStep>(network_,
                                            StepOptions{0.1, 0.005, device.is_cuda(), graph});
     images_ = torch::randn({options.batch, 3, options.size, options.size}).to(device);
     labels_ = torch::randint(0, 10, {options.batch}, torch::kInt64).to(device);
   }
 
   void run(int steps) {
-    for (int i = 0; i < steps; ++i) step_->run(images_, labels_, 1e-4);
+    for (int i = 0; i < steps; ++i) {
+      sgd_->zero_gradients();
+      step_->run(images_, labels_);
+      sgd_->step(1e-4);
+    }
     if (images_.is_cuda()) torch::cuda::synchronize();
   }
 

@@ -149,6 +149,21 @@ double interpolated_shift(const std::map<double, double>& shares, double wanted)
   return 0;
 }
 
+/// Moves an end of `shares` in for as long as that changes nothing, and measures between it and its
+/// neighbour until a straight line between the two is near enough.
+template <typename End>
+void tighten(std::map<double, double>& shares, End end,
+             const std::function<double(double shift)>& share_at, double same, double step) {
+  constexpr int kMost = 10;
+  for (int i = 0; i < kMost && shares.size() > 1; ++i) {
+    const auto [outer, inner] = end(shares);
+    if (std::abs(outer->second - inner->second) < step) return;
+    const double middle = (outer->first + inner->first) / 2, share = share_at(middle);
+    if (std::abs(share - outer->second) <= same) shares.erase(outer);
+    shares[middle] = share;
+  }
+}
+
 void check_dense(const ModelFile& dense, const ModelSpec& spec) {
   expect_classifier(dense);
   if (dense.spec().classes != spec.classes) {
@@ -183,12 +198,20 @@ std::vector<double> choose_shifts(const std::function<double(double shift)>& sha
     const double middle = (gap->first + std::next(gap)->first) / 2;
     shares[middle] = share_at(middle);
   }
+  const double same = 0.002 * (most - least), step = 0.25 * (most - least) / (points - 1);
+  auto first = [](auto& all) { return std::pair(all.begin(), std::next(all.begin())); };
+  auto last = [](auto& all) { return std::pair(std::prev(all.end()), std::prev(all.end(), 2)); };
+  tighten(shares, first, share_at, same, step);
+  tighten(shares, last, share_at, same, step);
   const double largest = shares.begin()->second, smallest = shares.rbegin()->second;
   std::vector<double> shifts = {0, shares.begin()->first, shares.rbegin()->first};
-  for (int i = 1; i + 1 < points; ++i) {
-    const double wanted = largest + (smallest - largest) * i / (points - 1);
+  auto add = [&](double steps) {
+    const double wanted = largest + (smallest - largest) * steps / (points - 1);
     shifts.push_back(std::round(interpolated_shift(shares, wanted) * 100) / 100);
-  }
+  };
+  for (int i = 1; i + 1 < points; ++i) add(i);
+  add(0.4);  // at the ends work changes slower and slower
+  add(points - 1.4);
   std::sort(shifts.begin(), shifts.end());
   shifts.erase(std::unique(shifts.begin(), shifts.end()), shifts.end());
   return shifts;

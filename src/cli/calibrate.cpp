@@ -170,7 +170,9 @@ void declare_calibrate(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LIST");
-  command->add_option("--points", options->calibration.points, "How many to choose, and 0 besides")
+  command
+      ->add_option("--points", options->calibration.points,
+                   "How many to choose, and 0 and one near each end besides")
       ->check(CLI::Range(2, 100))
       ->capture_default_str();
   command->add_option("--count", options->calibration.most, "Images at most, taken evenly from all")

@@ -30,14 +30,26 @@ TEST(ChooseShifts, WorkIsCoveredInEvenStepsFromEndToEnd) {
       };
       const std::vector<double> shifts = choose_shifts(counted, 0.3, 1.0, 9);
       EXPECT_GE(shifts.size(), 8u);
-      EXPECT_LE(shifts.size(), 10u);
+      EXPECT_LE(shifts.size(), 12u);
       EXPECT_TRUE(std::is_sorted(shifts.begin(), shifts.end()));
       EXPECT_NE(std::find(shifts.begin(), shifts.end(), 0.0), shifts.end());
       EXPECT_GT(share(shifts.front()), 0.99);
       EXPECT_LT(share(shifts.back()), 0.31);
       EXPECT_LT(widest_step(shifts, share), 1.6 * 0.7 / 8) << centre << " " << steepness;
-      EXPECT_LE(calls, 40);
+      EXPECT_LE(calls, 60);
     }
+  }
+}
+
+TEST(ChooseShifts, ABudgetBetweenTwoOfThemIsMetNearTheEndsToo) {
+  auto share = [](double shift) { return 0.3 + 0.7 / (1 + std::exp((shift - 150) / 180)); };
+  const std::vector<double> shifts = choose_shifts(share, 0.3, 1.0, 9);
+  for (double wanted = 0.34; wanted < 0.99; wanted += 0.01) {
+    auto after = shifts.begin() + 1;
+    while (share(*after) > wanted) ++after;
+    const double before = *(after - 1);
+    const double part = (share(before) - wanted) / (share(before) - share(*after));
+    EXPECT_NEAR(share(before + part * (*after - before)), wanted, 0.02) << wanted;
   }
 }
 

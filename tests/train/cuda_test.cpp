@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 
+#include "train/adapt/step.h"
 #include "train/classify/augment.h"
 #include "train/classify/step.h"
 #include "train/loop/epoch_sums.h"
@@ -106,10 +108,31 @@ TEST_F(Cuda, HalfPrecisionInputKeepsTheHaltingSumsInFullPrecision) {
   }
 }
 
+/// What `sact adapt` trains with: hard halting, frozen norms, and of the scores' parameters those
+/// that learn. Many positions of a random network halt, and many go on.
+void prepare_for_hard_halting(Network network) {
+  network->freeze_norms();
+  for (auto& item : network->named_parameters()) {
+    const bool norm = item.key().find("_norm.") != std::string::npos;
+    if (is_of_halting(item.key()) && norm) item.value().set_requires_grad(false);
+  }
+}
+
+HardHalting hard_halting(const ModelSpec& spec, Size size, int64_t images, bool noise) {
+  HardHalting hard{/*threshold=*/-1.5, /*steepness=*/4};
+  if (noise) {
+    hard.noise = torch::randn({images, HardHalting::draws(spec, size)}).to(torch::kCUDA);
+  }
+  return hard;
+}
+
+enum class Hard { kNo, kPlain, kNoisy };
+
 /// Everything a step of training computes: outputs, gradients of all parameters, moving averages.
 std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, uint64_t seed,
                                                       bool fused, torch::ScalarType type,
-                                                      double slope_floor = 0) {
+                                                      double slope_floor = 0,
+                                                      Hard halting = Hard::kNo) {
   Network network = test::random_network(spec, seed);
   network->to(torch::Device(torch::kCUDA));
   torch::Tensor images = test::random_images(6, 72, 56, seed + 1).to(torch::kCUDA);
@@ -121,10 +144,21 @@ std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, uin
   network->train();
   network->use_fused_blocks(fused);
   network->set_halting_slope_floor(slope_floor);
+  torch::manual_seed(seed + 2);
+  const HardHalting hard = hard_halting(spec, {72, 56}, 6, halting == Hard::kNoisy);
+  ForwardOptions options;
+  if (halting != Hard::kNo) {
+    prepare_for_hard_halting(network);
+    options.hard = &hard;
+  }
   NetworkOutput output;
   {
     Autocast autocast(type == torch::kBFloat16);
-    output = network->forward(images.contiguous(torch::MemoryFormat::ChannelsLast));
+    output = network->forward(images.contiguous(torch::MemoryFormat::ChannelsLast), options);
+  }
+  if (halting != Hard::kNo) {
+    const std::string made_by = output.blocks.front().features.grad_fn()->name();
+    EXPECT_EQ(made_by.find("Lerp") == std::string::npos, fused) << made_by;
   }
   const torch::Tensor targets = torch::arange(6, torch::kInt64).to(torch::kCUDA);
   const auto loss_type = type == torch::kFloat64 ? type : torch::kFloat32;
@@ -137,6 +171,7 @@ std::map<std::string, torch::Tensor> training_results(const ModelSpec& spec, uin
     results["cost " + std::to_string(block)] = output.blocks[block].ponder_cost.detach();
   }
   for (auto& parameter : network->named_parameters()) {
+    if (!parameter.value().requires_grad()) continue;
     results["gradient of " + parameter.key()] = parameter.value().grad();
   }
   for (auto& buffer : network->named_buffers()) {
@@ -155,6 +190,10 @@ struct Errors {
   static double median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + ptrdiff_t(values.size() / 2), values.end());
     return values[values.size() / 2];
+  }
+
+  static double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
   }
 };
 
@@ -203,6 +242,52 @@ TEST_F(Cuda, FusedBlocksAreAsExactAsPlainOperations) {
       EXPECT_LT(Errors::median(of.fused), 4 * Errors::median(of.plain) + tolerance) << name;
     }
     EXPECT_GT(variety, 0) << "all positions halt alike: a weak test";
+  }
+}
+
+TEST_F(Cuda, FusedHardBlocksAreAsExactAsPlainOperations) {
+  struct Case {
+    UnitKind unit;
+    int width;
+    Hard halting;
+  };
+  for (const auto& [unit, width, halting] :
+       {Case{UnitKind::kBottleneck, 4, Hard::kPlain}, Case{UnitKind::kBottleneck, 4, Hard::kNoisy},
+        Case{UnitKind::kBottleneck, 24, Hard::kPlain},
+        Case{UnitKind::kBottleneck, 72, Hard::kNoisy},
+        Case{UnitKind::kBottleneckV1, 4, Hard::kPlain},
+        Case{UnitKind::kBottleneckV1, 24, Hard::kNoisy},
+        Case{UnitKind::kBottleneckV1, 72, Hard::kPlain},
+        Case{UnitKind::kBasicV1, 24, Hard::kNoisy}}) {
+    SCOPED_TRACE(fmt::format("{} {} {}", name_of(unit), width, int(halting)));
+    ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 5, 2});
+    spec.unit = unit;
+    spec.width = width;
+    std::map<std::string, Errors> errors;
+    std::vector<double> unlike;
+    double variety = 0;
+    for (uint64_t seed = 151; seed < 156; ++seed) {
+      const auto exact = training_results(spec, seed, false, torch::kFloat64, 0, halting);
+      const auto plain = training_results(spec, seed, false, torch::kFloat32, 0, halting);
+      const auto fused = training_results(spec, seed, true, torch::kFloat32, 0, halting);
+      ASSERT_EQ(fused.size(), exact.size());
+      for (const auto& [name, value] : exact) {
+        ASSERT_TRUE(fused.count(name)) << name;
+        if (name.starts_with("units")) {
+          unlike.push_back(fused.at(name).ne(value).to(torch::kFloat64).mean().item<double>());
+          variety += value.std().item<double>();
+        }
+        errors[name].plain.push_back(relative_difference(plain.at(name), value));
+        errors[name].fused.push_back(relative_difference(fused.at(name), value));
+      }
+    }
+    // Rounding may turn a decision in either of the two, and carry a value over a rectifier's kink.
+    EXPECT_EQ(Errors::median(unlike), 0);
+    for (const auto& [name, of] : errors) {
+      const double tolerance = name.starts_with("gradient") ? 5e-3 : 1e-4;
+      EXPECT_LT(Errors::median(of.fused), 4 * Errors::median(of.plain) + tolerance) << name;
+    }
+    EXPECT_GT(variety / double(unlike.size()), 0.1) << "most positions halt alike: a weak test";
   }
 }
 
@@ -298,6 +383,35 @@ TEST_F(Cuda, FusedBlocksInHalfPrecisionAreAsExactAsPlainOperations) {
   }
 }
 
+TEST_F(Cuda, FusedHardBlocksInHalfPrecisionAreAsExactAsPlainOperations) {
+  for (const UnitKind unit : {UnitKind::kBottleneck, UnitKind::kBottleneckV1}) {
+    SCOPED_TRACE(name_of(unit));
+    ModelSpec spec = test::tiny_spec(Halting::kSact, {3, 5, 2});
+    spec.unit = unit;
+    spec.width = 32;
+    std::map<std::string, Errors> errors;
+    for (uint64_t seed = 161; seed < 173; ++seed) {
+      const auto exact = training_results(spec, seed, false, torch::kFloat64, 0, Hard::kNoisy);
+      const auto plain = training_results(spec, seed, false, torch::kBFloat16, 0, Hard::kNoisy);
+      const auto fused = training_results(spec, seed, true, torch::kBFloat16, 0, Hard::kNoisy);
+      for (const auto& [name, value] : exact) {
+        std::string kind = name.starts_with("gradient") ? "gradients" : name.substr(0, 4);
+        if (name.find("halting") != std::string::npos) kind = "halting " + kind;
+        errors[kind].plain.push_back(relative_difference(plain.at(name), value));
+        errors[kind].fused.push_back(relative_difference(fused.at(name), value));
+      }
+    }
+    for (const auto& [kind, of] : errors) {
+      // Whether a position halts is yes or no. In the median network none or one differs, so counts
+      // are compared by their mean.
+      const bool counts = kind == "cost" || kind == "unit";
+      const double fused = counts ? Errors::mean(of.fused) : Errors::median(of.fused);
+      const double plain = counts ? Errors::mean(of.plain) : Errors::median(of.plain);
+      EXPECT_LT(fused, (counts ? 1.5 : 1.2) * plain + 1e-3) << kind;
+    }
+  }
+}
+
 TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
   for (Halting halting : {Halting::kNone, Halting::kSact}) {
     auto train_some = [&](bool graph) {
@@ -325,6 +439,48 @@ TEST_F(Cuda, RecordedStepsTrainLikeSingleLaunches) {
       return torch::cat(all);
     };
     EXPECT_LT(relative_difference(train_some(true), train_some(false)), 1e-3);
+  }
+}
+
+TEST_F(Cuda, RecordedStepsAdaptLikeSingleLaunches) {
+  for (const UnitKind unit : {UnitKind::kBottleneck, UnitKind::kBottleneckV1}) {
+    ModelSpec spec = test::tiny_spec(Halting::kSact);
+    spec.unit = unit;
+    ModelSpec dense = spec;
+    dense.halting = Halting::kNone;
+    auto adapt_some = [&](bool graph) {
+      Network student = test::random_network(spec, 181), teacher = test::random_network(dense, 182);
+      for (Network network : {student, teacher}) {
+        network->to(torch::Device(torch::kCUDA));
+        to_channels_last(*network);
+      }
+      student->train();
+      prepare_for_hard_halting(student);
+      teacher->eval();
+      AdaptStepOptions options;
+      options.graph = graph;
+      options.hard = hard_halting(spec, {48, 48}, 4, false);
+      Sgd sgd(student->named_parameters(), {});
+      AdaptStep step(student, teacher, FlopsShare(spec, {48, 48}),
+                     torch::full({1}, 0.01, torch::dtype(torch::kFloat32).device(torch::kCUDA)),
+                     options);
+      torch::Tensor sums;
+      torch::manual_seed(183);
+      for (uint64_t i = 0; i < 10; ++i) {
+        const int64_t count = i == 6 ? 3 : 4;  // a batch of another size between replays
+        const torch::Tensor images = test::random_images(count, 48, 48, 184 + i).to(torch::kCUDA);
+        sgd.zero_gradients();
+        const StepResult result = step.run(images, hard_halting(spec, {48, 48}, count, true).noise);
+        sgd.step(0.001);
+        sums = sums.defined() ? sums + result.sums : result.sums.clone();
+      }
+      std::vector<torch::Tensor> all = {sums.to(torch::kCPU, torch::kFloat32)};
+      for (auto& tensor : named_tensors(*student)) {
+        all.push_back(tensor.value().detach().to(torch::kCPU, torch::kFloat32).flatten());
+      }
+      return torch::cat(all);
+    };
+    EXPECT_LT(relative_difference(adapt_some(true), adapt_some(false)), 1e-3);
   }
 }
 

@@ -1,4 +1,5 @@
 #include "halting/halting.h"
+#include "halting/hard.h"
 #include "kernels/cuda/rows.cuh"
 
 namespace sact::cuda {
@@ -218,9 +219,9 @@ __global__ void __launch_bounds__(kLanes* kReduceWarps, 2)
   }
 }
 
-/// What the statistics pass on to x: offset[b, c] + slope[c] * x.
+/// What the statistics pass on to x: offset[b, c] + slope[c] * x. Null where norms are frozen.
 struct StreamTerms {
-  float *offset, *slope;
+  float *offset = nullptr, *slope = nullptr;
 };
 
 __device__ float sum_rows(float value, float (&shared)[kUnfoldRows][kLanes]) {
@@ -249,7 +250,7 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   const int64_t channels = shape.channels;
   const float rows = float(shape.rows()), images = float(shape.images);
   auto of = [&](const float* values) { return inside ? values[channel] : 0.0f; };
-  const float mean = of(workspace.mean), folded = of(workspace.global);
+  const float mean = of(workspace.global_mean), folded = of(workspace.global);
   const NormParameters &global_norm = parameters.global_norm, &local_norm = parameters.local_norm;
   const float global_weight = of(parameters.global), global_scale = of(global_norm.scale);
   const float global_shift = of(global_norm.shift), global_inv_std = of(workspace.global_inv_std);
@@ -257,7 +258,7 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
 
   if (parameters.local) {
     const float scale = of(local_norm.scale), offset = of(local_norm.shift);
-    const float inv_std = of(workspace.local_inv_std);
+    const float local_mean = of(workspace.local_mean), inv_std = of(workspace.local_inv_std);
     float weight[kTaps] = {};
 #pragma unroll
     for (int tap = 0; tap < kTaps; ++tap) {
@@ -291,7 +292,7 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
     float scale_gradient = 0, shift_gradient = 0;
 #pragma unroll
     for (int tap = 0; tap < kTaps; ++tap) {
-      const float centred = tap_totals[tap][lane] - mean * shift[tap];
+      const float centred = tap_totals[tap][lane] - local_mean * shift[tap];
       scale_gradient += weight[tap] * centred;  // times inv_std
       shift_gradient += weight[tap] * shift[tap];
       if (inside && line == 0) {
@@ -301,8 +302,8 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
     }
     const float variance_gradient = -0.5f * inv_std * inv_std * inv_std * scale * scale_gradient;
     slope = 2 * variance_gradient / rows;
-    mean_gradient = -scale * inv_std * shift_gradient / rows - slope * mean;
-    if (inside && line == 0) {
+    mean_gradient = -scale * inv_std * shift_gradient / rows - slope * local_mean;
+    if (inside && line == 0 && gradients.local_scale) {
       gradients.local_scale[channel] = inv_std * scale_gradient;
       gradients.local_shift[channel] = shift_gradient;
     }
@@ -321,7 +322,8 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   const float variance_gradient = -0.5f * global_inv_std * global_inv_std * global_inv_std *
                                   global_weight * global_scale * centred;
   const float positions = float(shape.positions());
-  for (int first = line; first < shape.images; first += kUnfoldRows * kUnfoldBatch) {
+  for (int first = line; terms.offset && first < shape.images;
+       first += kUnfoldRows * kUnfoldBatch) {
     float pooled[kUnfoldBatch], gradient[kUnfoldBatch];
 #pragma unroll
     for (int i = 0; i < kUnfoldBatch; ++i) {
@@ -340,10 +342,12 @@ __global__ void unfold_norms_kernel(BlockShape shape, ScoreParameters parameters
   }
   if (line > 0) return;
   gradients.global[channel] = global_scale * global_inv_std * centred + global_shift * total;
-  gradients.global_scale[channel] = global_weight * global_inv_std * centred;
-  gradients.global_shift[channel] = global_weight * total;
+  if (gradients.global_scale) {
+    gradients.global_scale[channel] = global_weight * global_inv_std * centred;
+    gradients.global_shift[channel] = global_weight * total;
+  }
   if (channel == 0) *gradients.bias = total;
-  terms.slope[channel] = slope;
+  if (terms.slope) terms.slope[channel] = slope;
 }
 
 /// One block of threads: kSpan channels of `chunk_rows` rows.
@@ -414,6 +418,53 @@ __global__ void __launch_bounds__(kLanes* kStreamWarps, 2)
   }
 }
 
+/// The gradients of hard.h for one unit: those of the score's argument into `score_gradient`. One
+/// warp takes one row.
+template <typename T>
+__global__ void hard_gradients_kernel(BlockShape shape, const T* __restrict__ x,
+                                      const T* __restrict__ f, HardDecision decision, bool relu,
+                                      StreamGradients from, ActiveGradients active_gradients,
+                                      float* __restrict__ score_gradient,
+                                      T* __restrict__ x_gradient, T* __restrict__ f_gradient) {
+  const int lane = threadIdx.x, row = blockIdx.x * kSumWarps + threadIdx.y;
+  if (row >= shape.rows()) return;
+  const bool was_active = !decision.was_active || decision.was_active[row];
+  const bool active = decision.active[row];
+  const float z = decision.z[row];
+  const bool read = was_active || !hard_halts(z);  // elsewhere dA is of no use
+  const T* first = static_cast<const T*>(from.first);
+  const T* second = static_cast<const T*>(from.second);
+  float sum = 0;
+  for (int channel = lane * kVector; channel < shape.channels; channel += kSpan) {
+    const int64_t at = int64_t(row) * shape.channels + channel;
+    float gradient[kVector] = {}, other[kVector] = {}, stream[kVector] = {}, residual[kVector] = {};
+    if (first) load(first + at, gradient);
+    if (second) load(second + at, other);
+    if (read) load(f + at, residual);
+    if (read && relu) load(x + at, stream);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) {
+      gradient[i] += other[i];
+      const float output = unit_output(stream[i], residual[i], relu, x);
+      sum += gradient[i] * hard_change(stream[i], residual[i], output, relu);
+      if (active && relu && output <= 0) gradient[i] = 0;
+    }
+    store(gradient, x_gradient + at);
+    if (!active) {
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) gradient[i] = 0;
+    }
+    store(gradient, f_gradient + at);
+  }
+  sum = warp_sum(sum);
+  if (lane > 0) return;
+  if (active_gradients.later) sum += active_gradients.later[row];
+  const HardGradients found = hard_gradients(sum, was_active, z, sigmoid(z));
+  score_gradient[row] = found.z / decision.steepness;
+  active_gradients.before[row] =
+      found.before + (active_gradients.cost ? active_gradients.cost[row] : 0.0f);
+}
+
 /// Parts that the rows are split into, so that there are about kReduceBlocks blocks of threads.
 int chunk_count(const BlockShape& shape) {
   const int wanted = divide_up(kReduceBlocks, divide_up(shape.channels, kSpan));
@@ -425,6 +476,41 @@ int chunk_count(const BlockShape& shape) {
 int stream_rows(const BlockShape& shape) {
   const int wanted = divide_up(shape.rows() * divide_up(shape.channels, kSpan), kStreamBlocks);
   return max(2 * kStreamWarps, min(wanted, kTileRows));
+}
+
+/// What the gradients of a score's parameters are added up from.
+struct ParameterScratch {
+  float *sums, *shift_sums;  // [chunks, 9, C], [chunks, 9]
+  float* end;
+
+  static int64_t floats(const BlockShape& shape) {
+    const int64_t chunks = chunk_count(shape);
+    return chunks * kTaps * shape.channels + chunks * kTaps;
+  }
+  static ParameterScratch in(float* memory, const BlockShape& shape) {
+    const int64_t chunks = chunk_count(shape);
+    float* shift_sums = memory + chunks * kTaps * shape.channels;
+    return {memory, shift_sums, shift_sums + chunks * kTaps};
+  }
+};
+
+/// tap_gradients and unfold_norms. `terms` of nulls: none are wanted.
+template <typename T>
+void parameter_gradients(const BlockShape& shape, const T* x, const ScoreParameters& parameters,
+                         const ScoreWorkspace& workspace, const float* score_gradient,
+                         const float* image_gradient, const ParameterScratch& scratch,
+                         const ScoreGradients& gradients, const StreamTerms& terms,
+                         cudaStream_t stream) {
+  const int chunks = chunk_count(shape);
+  if (parameters.local) {
+    const dim3 grid(chunks, divide_up(shape.channels, kSpan));
+    tap_gradients_kernel<<<grid, dim3(kLanes, kReduceWarps), 0, stream>>>(
+        shape, x, score_gradient, divide_up(shape.rows(), chunks), scratch.sums,
+        scratch.shift_sums);
+  }
+  unfold_norms_kernel<<<divide_up(shape.channels, kLanes), dim3(kLanes, kUnfoldRows), 0, stream>>>(
+      shape, parameters, workspace, chunks, scratch.sums, scratch.shift_sums, image_gradient,
+      gradients, terms);
 }
 
 }  // namespace
@@ -454,37 +540,52 @@ void weighted_sum_backward(Type type, const BlockShape& shape, int units, const 
 }
 
 int64_t score_backward_floats(const BlockShape& shape) {
-  const int64_t chunks = chunk_count(shape), channels = shape.channels;
-  return (chunks * kTaps + shape.images + 1) * channels + chunks * kTaps;
+  return ParameterScratch::floats(shape) + int64_t(shape.images + 1) * shape.channels;
 }
 
 void score_backward(Type type, const BlockShape& shape, const void* x,
                     const ScoreParameters& parameters, const ScoreWorkspace& workspace,
                     const uint8_t* active, bool relu, const StreamGradients& from,
-                    const float* score_gradient, const float* image_gradient, float* scratch, void* x_gradient, void* f_gradient,
-                    const ScoreGradients& gradients, cudaStream_t stream) {
-  const int chunks = chunk_count(shape);
-  const int64_t channels = shape.channels;
-  const int spans = divide_up(shape.channels, kSpan);
-  float* sums = scratch;
-  StreamTerms terms{sums + chunks * kTaps * channels, nullptr};
-  terms.slope = terms.offset + shape.images * channels;
-  float* shift_sums = terms.slope + channels;
-  const bool local = parameters.local != nullptr;
+                    const float* score_gradient, const float* image_gradient, float* scratch,
+                    void* x_gradient, void* f_gradient, const ScoreGradients& gradients,
+                    cudaStream_t stream) {
+  // The terms come first: they are read in vectors.
+  const StreamTerms terms{scratch, scratch + int64_t(shape.images) * shape.channels};
+  const auto parts = ParameterScratch::in(terms.slope + shape.channels, shape);
+  const int rows = stream_rows(shape);
+  const dim3 grid(divide_up(shape.rows(), rows), divide_up(shape.channels, kSpan));
   with_type(type, [&]<typename T>(const T*) {
-    const T* stream_values = static_cast<const T*>(x);
-    if (local) {
-      tap_gradients_kernel<<<dim3(chunks, spans), dim3(kLanes, kReduceWarps), 0, stream>>>(
-          shape, stream_values, score_gradient, divide_up(shape.rows(), chunks), sums, shift_sums);
-    }
-    unfold_norms_kernel<<<divide_up(shape.channels, kLanes), dim3(kLanes, kUnfoldRows), 0,
-                          stream>>>(shape, parameters, workspace, chunks, sums, shift_sums,
-                                    image_gradient, gradients, terms);
-    const int rows = stream_rows(shape);
-    stream_gradients_kernel<<<dim3(divide_up(shape.rows(), rows), spans),
-                              dim3(kLanes, kStreamWarps), 0, stream>>>(
-        shape, stream_values, local ? workspace.taps : nullptr, terms, active, relu, from,
+    const T* values = static_cast<const T*>(x);
+    parameter_gradients(shape, values, parameters, workspace, score_gradient, image_gradient, parts,
+                        gradients, terms, stream);
+    stream_gradients_kernel<<<grid, dim3(kLanes, kStreamWarps), 0, stream>>>(
+        shape, values, parameters.local ? workspace.taps : nullptr, terms, active, relu, from,
         score_gradient, rows, static_cast<T*>(x_gradient), static_cast<T*>(f_gradient));
+  });
+}
+
+int64_t hard_backward_floats(const BlockShape& shape) {
+  return ParameterScratch::floats(shape) + shape.rows() + shape.images;
+}
+
+void hard_backward(Type type, const BlockShape& shape, const void* x, const void* f,
+                   const HardDecision& decision, bool relu, const StreamGradients& from,
+                   const ActiveGradients& active, const ScoreParameters& parameters,
+                   const ScoreWorkspace& workspace, float* scratch, void* x_gradient,
+                   void* f_gradient, const ScoreGradients& gradients, cudaStream_t stream) {
+  const auto parts = ParameterScratch::in(scratch, shape);
+  float* score_gradient = parts.end;
+  float* image_gradient = score_gradient + shape.rows();
+  with_type(type, [&]<typename T>(const T*) {
+    const T* values = static_cast<const T*>(x);
+    hard_gradients_kernel<<<divide_up(shape.rows(), kSumWarps), dim3(kLanes, kSumWarps), 0,
+                            stream>>>(shape, values, static_cast<const T*>(f), decision, relu, from,
+                                      active, score_gradient, static_cast<T*>(x_gradient),
+                                      static_cast<T*>(f_gradient));
+    image_gradients_kernel<<<shape.images, kImageThreads, 0, stream>>>(
+        shape, Pointers{}, /*per_image=*/false, 0.0f, 0.0f, score_gradient, image_gradient);
+    parameter_gradients(shape, values, parameters, workspace, score_gradient, image_gradient, parts,
+                        gradients, StreamTerms{}, stream);
   });
 }
 

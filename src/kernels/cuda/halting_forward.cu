@@ -1,4 +1,5 @@
 #include "halting/halting.h"
+#include "halting/hard.h"
 #include "kernels/cuda/rows.cuh"
 
 namespace sact::cuda {
@@ -10,6 +11,9 @@ constexpr int kPoolWarps = 16;
 constexpr int kFoldRows = 16;  // threads that share the images of a channel
 constexpr int kTapRows = 4;    // rows that share one reading of the taps
 constexpr int kTapWarps = 8;
+constexpr int kProjectWarps = 8;
+constexpr int kProjectBlocks = 528;  // blocks of threads, about: images are split to have as many
+constexpr int kHaltThreads = 256, kMaxHaltThreads = 1024;
 constexpr int kShifts = kTaps + 1;  // of the taps, and of the global score
 
 /// One block of threads: kSpan channels of one image.
@@ -37,8 +41,7 @@ __global__ void add_and_pool_kernel(BlockShape shape, const T* __restrict__ x,
           load(f + at, residual);
 #pragma unroll
           for (int i = 0; i < kVector; ++i) {
-            value[i] = rounded(value[i] + residual[i], x);
-            if (relu && value[i] < 0) value[i] = 0;  // NaN stays NaN
+            value[i] = unit_output(value[i], residual[i], relu, x);
           }
         }
         store(value, result + at);
@@ -66,6 +69,13 @@ __global__ void add_and_pool_kernel(BlockShape shape, const T* __restrict__ x,
     }
     __syncthreads();
   }
+}
+
+/// Rows of an image that one block of threads takes in add_and_project.
+int project_rows(const BlockShape& shape) {
+  const int blocks = shape.images * divide_up(shape.channels, kSpan);
+  const int chunks = divide_up(kProjectBlocks, blocks), step = kProjectWarps * kTapRows;
+  return divide_up(divide_up(shape.positions(), chunks), step) * step;
 }
 
 /// One channel of a norm, read before anything is written: a warp waits for what it writes, and
@@ -98,26 +108,70 @@ __device__ double sum_rows(double value, double (&shared)[kFoldRows][kLanes]) {
   return total;
 }
 
+/// All that a channel has of a score's parameters.
+struct ScoreChannel {
+  NormChannel global, local;
+  float global_weight = 0, weights[kTaps] = {};
+
+  ScoreChannel() = default;
+  __device__ ScoreChannel(const ScoreParameters& parameters, int channel)
+      : global(parameters.global_norm, channel), global_weight(parameters.global[channel]) {
+    if (!parameters.local) return;
+    local = NormChannel(parameters.local_norm, channel);
+#pragma unroll
+    for (int tap = 0; tap < kTaps; ++tap) {
+      weights[tap] =
+          parameters.local[channel * parameters.channel_stride + tap * parameters.tap_stride];
+    }
+  }
+};
+
+struct NormStatistics {
+  float mean = 0, variance = 0;
+};
+
+/// The linear map that norms with these statistics and the weights after them are, in the
+/// workspace; what it adds for this channel, in `shift`.
+__device__ void fold_channel(const BlockShape& shape, const ScoreParameters& parameters,
+                             const ScoreWorkspace& workspace, int channel, const ScoreChannel& of,
+                             const NormStatistics& local, const NormStatistics& global,
+                             float (&shift)[kShifts]) {
+  const float global_inv_std = rsqrtf(global.variance + parameters.global_norm.epsilon);
+  workspace.global_mean[channel] = global.mean;
+  workspace.global_inv_std[channel] = global_inv_std;
+  workspace.global[channel] = of.global_weight * of.global.scale * global_inv_std;
+  // The mean is subtracted from what is pooled before the product (halt_kernel): the
+  // means of images differ by little, and the difference of two large sums would be all rounding.
+  shift[kTaps] = of.global_weight * of.global.shift;
+  if (!parameters.local) return;
+  const float inv_std = rsqrtf(local.variance + parameters.local_norm.epsilon);
+  workspace.local_mean[channel] = local.mean;
+  workspace.local_inv_std[channel] = inv_std;
+#pragma unroll
+  for (int tap = 0; tap < kTaps; ++tap) {
+    const float scaled = of.weights[tap] * of.local.scale * inv_std;
+    workspace.taps[int64_t(tap) * shape.channels + channel] = scaled;
+    shift[tap] = of.weights[tap] * of.local.shift - scaled * local.mean;
+  }
+}
+
+/// Adds up what the channels of a warp add, one block of channels.
+__device__ void store_shifts(const float (&shift)[kShifts], const ScoreWorkspace& workspace) {
+#pragma unroll
+  for (int i = 0; i < kShifts; ++i) {
+    const float total = warp_sum(shift[i]);
+    if (threadIdx.x == 0) workspace.shifts[blockIdx.x * kShifts + i] = total;
+  }
+}
+
 __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
                                   ScoreWorkspace workspace) {
   __shared__ double shared[kFoldRows][kLanes];
   const int channel = blockIdx.x * kLanes + threadIdx.x;
   const bool inside = channel < shape.channels;
   const int64_t channels = shape.channels;
-  NormChannel global, local;
-  float global_weight = 0, weights[kTaps] = {};
-  if (inside && threadIdx.y == 0) {
-    global = NormChannel(parameters.global_norm, channel);
-    global_weight = parameters.global[channel];
-    if (parameters.local) {
-      local = NormChannel(parameters.local_norm, channel);
-#pragma unroll
-      for (int tap = 0; tap < kTaps; ++tap) {
-        weights[tap] =
-            parameters.local[channel * parameters.channel_stride + tap * parameters.tap_stride];
-      }
-    }
-  }
+  ScoreChannel of;
+  if (inside && threadIdx.y == 0) of = ScoreChannel(parameters, channel);
   double sum = 0, square = 0;
 #pragma unroll 4
   for (int image = threadIdx.y; inside && image < shape.images; image += kFoldRows) {
@@ -137,34 +191,31 @@ __global__ void fold_norms_kernel(BlockShape shape, ScoreParameters parameters,
 
   float shift[kShifts] = {};
   if (inside) {
-    workspace.mean[channel] = float(mean);
-    const float global_inv_std = rsqrtf(global_variance + parameters.global_norm.epsilon);
-    workspace.global_inv_std[channel] = global_inv_std;
-    global.update_running(parameters.global_norm, channel, float(mean), global_variance,
-                          float(shape.images));
-    workspace.global[channel] = global_weight * global.scale * global_inv_std;
-    // The mean is subtracted from what is pooled before the product (halt_kernel): the
-    // means of images differ by little, and the difference of two large sums would be all rounding.
-    shift[kTaps] = global_weight * global.shift;
+    const NormStatistics global{float(mean), global_variance};
+    const NormStatistics local{float(mean), float(fmax(mean_square - mean * mean, 0.0))};
+    of.global.update_running(parameters.global_norm, channel, global.mean, global.variance,
+                             float(shape.images));
     if (parameters.local) {
-      const float variance = float(fmax(mean_square - mean * mean, 0.0));
-      const float inv_std = rsqrtf(variance + parameters.local_norm.epsilon);
-      workspace.local_inv_std[channel] = inv_std;
-      local.update_running(parameters.local_norm, channel, float(mean), variance,
-                           float(shape.rows()));
-#pragma unroll
-      for (int tap = 0; tap < kTaps; ++tap) {
-        const float scaled = weights[tap] * local.scale * inv_std;
-        workspace.taps[tap * channels + channel] = scaled;
-        shift[tap] = weights[tap] * local.shift - scaled * float(mean);
-      }
+      of.local.update_running(parameters.local_norm, channel, local.mean, local.variance,
+                              float(shape.rows()));
     }
+    fold_channel(shape, parameters, workspace, channel, of, local, global, shift);
   }
-#pragma unroll
-  for (int i = 0; i < kShifts; ++i) {
-    const float total = warp_sum(shift[i]);
-    if (threadIdx.x == 0) workspace.shifts[blockIdx.x * kShifts + i] = total;
+  store_shifts(shift, workspace);
+}
+
+/// One block of threads: kLanes channels.
+__global__ void fold_frozen_norms_kernel(BlockShape shape, ScoreParameters parameters,
+                                         ScoreWorkspace workspace) {
+  const int channel = blockIdx.x * kLanes + threadIdx.x;
+  float shift[kShifts] = {};
+  if (channel < shape.channels) {
+    const ScoreChannel of(parameters, channel);
+    fold_channel(shape, parameters, workspace, channel, of,
+                 {of.local.running_mean, of.local.running_var},
+                 {of.global.running_mean, of.global.running_var}, shift);
   }
+  store_shifts(shift, workspace);
 }
 
 /// Adds up N values over the lanes of a warp. A lane hands on half of what it has in each of five
@@ -227,6 +278,84 @@ __global__ void __launch_bounds__(kLanes* kTapWarps, 2)
   }
 }
 
+/// x' and, over kSpan channels of it, its sums over `chunk_rows` positions of one image,
+/// [chunks, B, C], and the nine dot products of every row, [spans, 9, rows]. One block of threads:
+/// blockIdx is span, chunk and image. Null `f` means that x' is x and is not written.
+template <typename T>
+__global__ void __launch_bounds__(kLanes* kProjectWarps, 2)
+    add_and_project_kernel(BlockShape shape, const T* __restrict__ x, const T* __restrict__ f,
+                           const uint8_t* __restrict__ active, bool relu,
+                           const float* __restrict__ taps, int chunk_rows, T* __restrict__ result,
+                           float* __restrict__ pooled_parts, float* __restrict__ tap_parts) {
+  static_assert(kProjectWarps == kVector);
+  __shared__ __align__(16) float weights[kTaps][kSpan];
+  __shared__ float partial[kProjectWarps][kLanes][kVector + 1];
+  const int lane = threadIdx.x, warp = threadIdx.y;
+  const int channel = blockIdx.x * kSpan + lane * kVector;
+  const bool inside = channel < shape.channels;
+  const int first_row = blockIdx.z * shape.positions(), rows = shape.rows();
+  const int begin = blockIdx.y * chunk_rows, end = min(begin + chunk_rows, shape.positions());
+  for (int index = warp * kLanes + lane; index < kTaps * kSpan; index += kProjectWarps * kLanes) {
+    const int tap = index / kSpan, c = blockIdx.x * kSpan + index % kSpan;
+    weights[tap][index % kSpan] =
+        c < shape.channels ? taps[int64_t(tap) * shape.channels + c] : 0.0f;
+  }
+  __syncthreads();
+  float sum[kVector] = {};
+  for (int first = begin + warp * kTapRows; first < end; first += kProjectWarps * kTapRows) {
+    float value[kTapRows][kVector] = {};
+#pragma unroll
+    for (int r = 0; r < kTapRows; ++r) {
+      if (!inside || first + r >= end) continue;
+      const int row = first_row + first + r;
+      const int64_t at = int64_t(row) * shape.channels + channel;
+      load(x + at, value[r]);
+      if (f && (!active || active[row])) {
+        float residual[kVector];
+        load(f + at, residual);
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) {
+          value[r][i] = unit_output(value[r][i], residual[i], relu, x);
+        }
+      }
+      if (f) store(value[r], result + at);
+    }
+    float dot[kTapRows * kTaps] = {};
+#pragma unroll
+    for (int r = 0; r < kTapRows; ++r) {
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) sum[i] += value[r][i];
+    }
+#pragma unroll
+    for (int tap = 0; tap < kTaps; ++tap) {
+      float weight[kVector];
+      load(&weights[tap][lane * kVector], weight);
+#pragma unroll
+      for (int r = 0; r < kTapRows; ++r) {
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) dot[r * kTaps + tap] += value[r][i] * weight[i];
+      }
+    }
+    int index, count;
+    const float2 totals = warp_sums(dot, index, count);
+    for (int i = 0; i < count; ++i) {
+      const int r = (index + i) / kTaps, tap = (index + i) % kTaps;
+      if (first + r >= end) continue;
+      tap_parts[int64_t(blockIdx.x * kTaps + tap) * rows + first_row + first + r] =
+          i == 0 ? totals.x : totals.y;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kVector; ++i) partial[warp][lane][i] = sum[i];
+  __syncthreads();
+  if (!inside) return;
+  // Warp w adds up channel w of every lane's vector.
+  float total = 0;
+  for (int w = 0; w < kProjectWarps; ++w) total += partial[w][lane][warp];
+  const int64_t part = int64_t(blockIdx.y) * shape.images + blockIdx.z;
+  pooled_parts[part * shape.channels + channel + warp] = total;
+}
+
 __device__ void halt_row(int row, float h, const HaltingRule& rule) {
   HaltingState state;
   if (rule.unit > 0) {
@@ -251,10 +380,43 @@ __device__ void halt_row(int row, float h, const HaltingRule& rule) {
   }
 }
 
-/// One block of threads: one image. `taps` is null for ACT.
-__global__ void halt_kernel(BlockShape shape, ScoreWorkspace workspace, int channel_blocks,
-                            const float* __restrict__ bias, const float* __restrict__ taps,
-                            float* __restrict__ score, HaltingRule rule) {
+/// What is done with the score of a row before the sigmoid.
+struct SoftHalting {
+  float* score;
+  HaltingRule rule;
+
+  __device__ void operator()(int, int, int row, float argument) const {
+    score[row] = argument;
+    halt_row(row, halting_score(1.0f / (1.0f + expf(-argument)), rule.score_floor), rule);
+  }
+};
+
+struct HardHalting {
+  HardRule rule;
+
+  __device__ void operator()(int image, int position, int row, float argument) const {
+    const float noise = rule.noise ? rule.noise[image * rule.image_stride + position] : 0.0f;
+    const float z = hard_argument(argument, rule.threshold, rule.steepness, noise);
+    const bool goes_on = (!rule.active || rule.active[row]) && !hard_halts(z);
+    rule.z[row] = z;
+    rule.next_active[row] = goes_on;
+    rule.count[row] = (rule.active ? rule.count[row] : 1.0f) + (goes_on ? 1.0f : 0.0f);
+  }
+};
+
+/// What a score is added up from. `pooled` is null where the workspace has the means already.
+struct ScoreParts {
+  const float* taps = nullptr;  // [spans, 9, rows]; null for ACT
+  int spans = 1;
+  const float* pooled = nullptr;  // [chunks, B, C]: sums over positions
+  int chunks = 0;
+};
+
+/// One block of threads: one image.
+template <typename Halting>
+__global__ void __launch_bounds__(kMaxHaltThreads)
+    halt_kernel(BlockShape shape, ScoreWorkspace workspace, int channel_blocks,
+                const float* __restrict__ bias, ScoreParts parts, Halting halting) {
   __shared__ float shift[kShifts];
   __shared__ float partial[kLanes];
   __shared__ float global;
@@ -268,10 +430,18 @@ __global__ void halt_kernel(BlockShape shape, ScoreWorkspace workspace, int chan
     sum = warp_sum(sum);
     if (lane == 0) shift[i] = sum;
   }
-  const float* pooled = workspace.pooled + int64_t(blockIdx.x) * shape.channels;
+  float* pooled = workspace.pooled + int64_t(blockIdx.x) * shape.channels;
   float sum = 0;
   for (int channel = threadIdx.x; channel < shape.channels; channel += blockDim.x) {
-    sum += (pooled[channel] - workspace.mean[channel]) * workspace.global[channel];
+    if (parts.pooled) {
+      float total = 0;
+      for (int chunk = 0; chunk < parts.chunks; ++chunk) {
+        const int64_t part = int64_t(chunk) * shape.images + blockIdx.x;
+        total += parts.pooled[part * shape.channels + channel];
+      }
+      pooled[channel] = total / float(shape.positions());
+    }
+    sum += (pooled[channel] - workspace.global_mean[channel]) * workspace.global[channel];
   }
   sum = warp_sum(sum);
   if (lane == 0) partial[warp] = sum;
@@ -284,18 +454,20 @@ __global__ void halt_kernel(BlockShape shape, ScoreWorkspace workspace, int chan
   const int first = blockIdx.x * shape.positions();
   for (int position = threadIdx.x; position < shape.positions(); position += blockDim.x) {
     float total = global;
-    if (taps) {
+    if (parts.taps) {
       const int y = position / shape.width, x = position % shape.width;
 #pragma unroll
       for (int tap = 0; tap < kTaps; ++tap) {
         const int dy = tap / 3 - 1, dx = tap % 3 - 1;
         if (y + dy < 0 || y + dy >= shape.height || x + dx < 0 || x + dx >= shape.width) continue;
         const int row = first + position + dy * shape.width + dx;
-        total += taps[int64_t(tap) * shape.rows() + row] + shift[tap];
+        for (int span = 0; span < parts.spans; ++span) {
+          total += parts.taps[int64_t(span * kTaps + tap) * shape.rows() + row];
+        }
+        total += shift[tap];
       }
     }
-    score[first + position] = total;
-    halt_row(first + position, halting_score(1.0f / (1.0f + expf(-total)), rule.score_floor), rule);
+    halting(blockIdx.x, position, first + position, total);
   }
 }
 
@@ -333,7 +505,7 @@ __global__ void weighted_sum_kernel(BlockShape shape, int units, Pointers x,
 
 int64_t ScoreWorkspace::floats(const BlockShape& shape) {
   const int64_t channels = shape.channels;
-  return 2 * shape.images * channels + (3 + kTaps + 1) * channels +
+  return 2 * shape.images * channels + (4 + kTaps + 1) * channels +
          kShifts * divide_up(shape.channels, kLanes);
 }
 
@@ -348,7 +520,8 @@ ScoreWorkspace ScoreWorkspace::in(float* memory, const BlockShape& shape) {
   workspace.pooled = take(shape.images * channels);
   workspace.pooled_square = take(shape.images * channels);
   workspace.taps = take(kTaps * channels);
-  workspace.mean = take(channels);
+  workspace.local_mean = take(channels);
+  workspace.global_mean = take(channels);
   workspace.local_inv_std = take(channels);
   workspace.global_inv_std = take(channels);
   workspace.global = take(channels);
@@ -380,8 +553,9 @@ void scores(Type type, const BlockShape& shape, const void* x, const ScoreParame
           shape, static_cast<const T*>(x), workspace.taps, taps);
     });
   }
-  halt_kernel<<<shape.images, 256, 0, stream>>>(shape, workspace, channel_blocks, parameters.bias,
-                                                parameters.local ? taps : nullptr, score, rule);
+  halt_kernel<<<shape.images, kHaltThreads, 0, stream>>>(
+      shape, workspace, channel_blocks, parameters.bias,
+      ScoreParts{parameters.local ? taps : nullptr}, SoftHalting{score, rule});
 }
 
 void halt_last(int rows, const HaltingRule& rule, cudaStream_t stream) {
@@ -397,6 +571,35 @@ void weighted_sum(Type type, const BlockShape& shape, int units, const void* con
     weighted_sum_kernel<<<int((vectors + 255) / 256), 256, 0, stream>>>(
         shape, units, pointers, weights, static_cast<T*>(output));
   });
+}
+
+int64_t hard_step_floats(const BlockShape& shape) {
+  const int64_t chunks = divide_up(shape.positions(), project_rows(shape));
+  const int64_t spans = divide_up(shape.channels, kSpan);
+  return chunks * shape.images * shape.channels + spans * kTaps * shape.rows();
+}
+
+void hard_step(Type type, const BlockShape& shape, const void* x, const void* f,
+               const uint8_t* active, bool relu, void* result, const ScoreParameters& parameters,
+               const ScoreWorkspace& workspace, float* scratch, const HardRule& rule,
+               cudaStream_t stream) {
+  const int channel_blocks = divide_up(shape.channels, kLanes);
+  fold_frozen_norms_kernel<<<channel_blocks, kLanes, 0, stream>>>(shape, parameters, workspace);
+  const int chunk_rows = project_rows(shape);
+  const int chunks = divide_up(shape.positions(), chunk_rows);
+  const int spans = divide_up(shape.channels, kSpan);
+  float* pooled = scratch;
+  float* taps = pooled + int64_t(chunks) * shape.images * shape.channels;
+  const dim3 grid(spans, chunks, shape.images), block(kLanes, kProjectWarps);
+  with_type(type, [&]<typename T>(const T*) {
+    add_and_project_kernel<<<grid, block, 0, stream>>>(
+        shape, static_cast<const T*>(x), static_cast<const T*>(f), active, relu, workspace.taps,
+        chunk_rows, static_cast<T*>(result), pooled, taps);
+  });
+  const int wanted = divide_up(shape.positions(), kHaltThreads) * kHaltThreads;
+  halt_kernel<<<shape.images, min(wanted, kMaxHaltThreads), 0, stream>>>(
+      shape, workspace, channel_blocks, parameters.bias, ScoreParts{taps, spans, pooled, chunks},
+      HardHalting{rule});
 }
 
 }  // namespace sact::cuda

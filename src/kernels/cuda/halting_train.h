@@ -17,6 +17,18 @@
 //
 // and for a block one kernel forward for the weighted sum of its units' outputs, and two backward.
 //
+// With hard halting (halting/hard.h) and norms that are frozen, a unit is three kernels forward and
+// four backward, of which one and two read the stream; a block needs none besides:
+//
+//   fold_frozen_norms   as fold_norms, by the moving averages
+//   add_and_project     x' as above; in the same pass sums of x' over positions and the nine dot
+//                       products, in parts
+//   halt                adds up the parts, and decides who goes on
+//
+//   hard_gradients      gradients of x and f, of the decision, and of the scores
+//   image_gradients     sums of the scores' gradients over every image
+//   tap_gradients, unfold_norms as above, for the parameters that learn
+//
 // The 3x3 convolution has one output channel: as a convolution it wastes a tensor core, as nine
 // dot products of each row it is one pass over memory. The norm in front of it is linear in x
 // given its statistics, so that the normalised stream never exists in memory.
@@ -63,7 +75,8 @@ struct ScoreParameters {
 /// Everything of a unit's score that the backward pass needs, in one array of floats.
 struct ScoreWorkspace {
   float *pooled, *pooled_square;                 // [B, C]
-  float *mean, *local_inv_std, *global_inv_std;  // [C]
+  float *local_mean, *global_mean;               // [C]
+  float *local_inv_std, *global_inv_std;         // [C]
   float* taps;                                   // [9, C]: the norm's scale times the weights
   float* global;                                 // [C]: likewise
   float* shifts;  // [blocks of channels, 10]: what the norms' shifts add
@@ -90,7 +103,26 @@ struct HaltingRule {
   float* ponder_cost = nullptr;
 };
 
-/// Gradients of a score's parameters, in the layout of the parameters.
+/// The rule of hard halting for one unit, by the score of the unit before it. `active` is that of
+/// the unit before; null: everywhere. `count` is N so far, not read where `active` is null.
+struct HardRule {
+  float threshold = 0, steepness = 1;
+  const float* noise = nullptr;  // one value for each position; null: none
+  int64_t image_stride = 0;      // of the noise
+  const uint8_t* active = nullptr;
+  float* z = nullptr;
+  uint8_t* next_active = nullptr;
+  float* count = nullptr;
+};
+
+/// What it has decided. `was_active` is null where the unit before was evaluated everywhere.
+struct HardDecision {
+  const uint8_t *was_active = nullptr, *active = nullptr;
+  const float* z = nullptr;
+  float steepness = 1;
+};
+
+/// Gradients of a score's parameters, in the layout of the parameters; null where none is wanted.
 struct ScoreGradients {
   float *local = nullptr, *local_scale = nullptr, *local_shift = nullptr;
   float *global = nullptr, *global_scale = nullptr, *global_shift = nullptr, *bias = nullptr;
@@ -115,6 +147,16 @@ void halt_last(int rows, const HaltingRule& rule, cudaStream_t stream);
 /// output = sum over units of weight_l * x_l.
 void weighted_sum(Type type, const BlockShape& shape, int units, const void* const* x,
                   const float* weights, void* output, cudaStream_t stream);
+
+/// Floats of scratch that hard_step needs.
+int64_t hard_step_floats(const BlockShape& shape);
+
+/// add_and_pool, and what the rule makes of the scores of its result, by frozen norms. There must
+/// be local scores.
+void hard_step(Type type, const BlockShape& shape, const void* x, const void* f,
+               const uint8_t* active, bool relu, void* result, const ScoreParameters& parameters,
+               const ScoreWorkspace& workspace, float* scratch, const HardRule& rule,
+               cudaStream_t stream);
 
 /// Gradients of weighted_sum and of the halting rule: of the last x into `last_gradient` (with
 /// `relu` of what it is the ReLU of), of the
@@ -153,5 +195,24 @@ void score_backward(Type type, const BlockShape& shape, const void* x,
                     const float* score_gradient, const float* image_gradient, float* scratch,
                     void* x_gradient, void* f_gradient, const ScoreGradients& gradients,
                     cudaStream_t stream);
+
+/// Floats of scratch that hard_backward needs.
+int64_t hard_backward_floats(const BlockShape& shape);
+
+/// The gradients of `active`, [rows] each: `later` is that of the unit's own by way of later units
+/// and of the cost, `before` (written) that of the unit before. They may be the same array.
+struct ActiveGradients {
+  const float *cost = nullptr, *later = nullptr;  // may be null
+  float* before = nullptr;
+};
+
+/// Backward of one unit with hard halting: of x' by `x`, `f` and the decision, and of the score
+/// that it was decided by, with the workspace of that. Writes the gradients of x, of f, and those
+/// of the parameters that are wanted.
+void hard_backward(Type type, const BlockShape& shape, const void* x, const void* f,
+                   const HardDecision& decision, bool relu, const StreamGradients& from,
+                   const ActiveGradients& active, const ScoreParameters& parameters,
+                   const ScoreWorkspace& workspace, float* scratch, void* x_gradient,
+                   void* f_gradient, const ScoreGradients& gradients, cudaStream_t stream);
 
 }  // namespace sact::cuda

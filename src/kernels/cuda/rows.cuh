@@ -57,6 +57,13 @@ __device__ inline float rounded(float value, const __nv_bfloat16*) {
   return __bfloat162float(__float2bfloat16_rn(value));
 }
 
+/// x + f as a store would keep it, or its ReLU.
+template <typename T>
+__device__ float unit_output(float x, float f, bool relu, const T* type) {
+  const float sum = rounded(x + f, type);
+  return relu && sum < 0 ? 0.0f : sum;  // NaN stays NaN
+}
+
 __device__ inline float warp_sum(float value) {
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);

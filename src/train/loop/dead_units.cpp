@@ -19,8 +19,8 @@ void DeadUnits::see(const EpochNumbers& numbers, EpochReport& told) {
     told.note = "no unit is dead any more";
   } else {
     told.warning = fmt::format(
-        "{} of {} units are dead, no position reached them in epoch {} ({}); if that stays so, a "
-        "smaller tau or halting_bias lets more positions go on",
+        "{} of {} units are dead, no position reached them in epoch {} ({}); if that stays so, try "
+        "warmup_epochs=1 or halting_rate=0.1",
         count(), total_, numbers.epoch, now);
   }
 }

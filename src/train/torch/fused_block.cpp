@@ -1,86 +1,17 @@
 #include "train/torch/fused_block.h"
 
-#include <optional>
-
 #include "base/error.h"
 
 #ifdef SACT_CUDA
 
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAStream.h>
-
 #include "halting/halting.h"
-#include "kernels/cuda/halting_train.h"
+#include "train/torch/kernel_arguments.h"
 
 namespace sact::train {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-/// Arguments of autograd functions must be defined or optional.
-using Optional = std::optional<torch::Tensor>;
-
-Optional optional(const torch::Tensor& tensor) {
-  return tensor.defined() ? Optional(tensor) : std::nullopt;
-}
-
-constexpr auto kChannelsLast = torch::MemoryFormat::ChannelsLast;
-
-cudaStream_t stream() {
-  return c10::cuda::getCurrentCUDAStream();
-}
-
-cuda::Type type_of(const torch::Tensor& tensor) {
-  return tensor.scalar_type() == torch::kBFloat16 ? cuda::Type::kBFloat16 : cuda::Type::kFloat32;
-}
-
-cuda::BlockShape shape_of(const torch::Tensor& x) {
-  return {int(x.size(0)), int(x.size(2)), int(x.size(3)), int(x.size(1))};
-}
-
-/// A gradient as the kernels want it; what has none is zero.
-torch::Tensor rows(const torch::Tensor& gradient, const torch::Tensor& like) {
-  if (!gradient.defined()) return torch::zeros_like(like);
-  return gradient.to(like.scalar_type()).contiguous(kChannelsLast);
-}
-
-const uint8_t* mask(const torch::Tensor& active) {
-  return active.defined() ? active.data_ptr<uint8_t>() : nullptr;
-}
-
-cuda::NormParameters norm_parameters(const NormTensors& norm, const ScoreTensors& score) {
-  return {norm.scale.data_ptr<float>(),
-          norm.shift.data_ptr<float>(),
-          norm.running_mean.data_ptr<float>(),
-          norm.running_var.data_ptr<float>(),
-          float(score.epsilon),
-          float(score.momentum)};
-}
-
-cuda::ScoreParameters parameters_of(const ScoreTensors& score) {
-  cuda::ScoreParameters parameters;
-  if (score.local.defined()) {
-    parameters.local = score.local.data_ptr<float>();
-    parameters.channel_stride = score.local.stride(1);
-    parameters.tap_stride = score.local.stride(3);
-    parameters.local_norm = norm_parameters(score.local_norm, score);
-  }
-  parameters.global = score.global.data_ptr<float>();
-  parameters.bias = score.bias.data_ptr<float>();
-  parameters.global_norm = norm_parameters(score.global_norm, score);
-  return parameters;
-}
-
-using Gradients = c10::intrusive_ptr<BlockGradients>;
-
-void keep(AutogradContext* context, const Gradients& gradients) {
-  context->saved_data["block"] = c10::IValue::make_capsule(gradients);
-}
-
-BlockGradients& kept(AutogradContext* context) {
-  return static_cast<BlockGradients&>(*context->saved_data["block"].toCapsule());
-}
 
 /// (x, residual) -> (x where halted, x + residual or its ReLU where active; scores of the result),
 /// and what the halting rule makes of the scores.
@@ -104,13 +35,13 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
     torch::Tensor result = residual.defined() ? torch::empty_like(x) : x;
     cuda::add_and_pool(type, shape, x.data_ptr(),
                        residual.defined() ? residual.data_ptr() : nullptr, mask(active), relu,
-                       result.data_ptr(), &workspace, stream());
+                       result.data_ptr(), &workspace, current_stream());
     torch::Tensor scores = torch::empty({shape.rows()}, real);
     torch::Tensor taps;
     if (score.local.defined()) taps = torch::empty({cuda::kTaps * int64_t(shape.rows())}, real);
     cuda::scores(type, shape, result.data_ptr(), parameters_of(score), workspace,
                  taps.defined() ? taps.data_ptr<float>() : nullptr, scores.data_ptr<float>(), rule,
-                 stream());
+                 current_stream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     context->set_materialize_grads(false);
     context->save_for_backward({result, active, memory, score.local, score.local_norm.scale,
@@ -169,7 +100,7 @@ struct ScoredStream : torch::autograd::Function<ScoredStream> {
         image_gradient.data_ptr<float>(), scratch.data_ptr<float>(), x_gradient.data_ptr(),
         residual ? residual_gradient.data_ptr() : nullptr,
         {pointer(3), pointer(4), pointer(5), pointer(6), pointer(8), pointer(9), pointer(7)},
-        stream());
+        current_stream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     block.next = residual ? x_gradient : torch::Tensor();
     if (!residual) result[0] = x_gradient;  // the first unit's goes to what is before the block
@@ -185,7 +116,7 @@ struct MaskedAdd : torch::autograd::Function<MaskedAdd> {
                                bool relu, const Gradients& block) {
     torch::Tensor result = torch::empty_like(x);
     cuda::add_and_pool(type_of(x), shape_of(x), x.data_ptr(), residual.data_ptr(), mask(active),
-                       relu, result.data_ptr(), nullptr, stream());
+                       relu, result.data_ptr(), nullptr, current_stream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     keep(context, block);
     return result;
@@ -218,7 +149,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
     const torch::Tensor& first = streams.of.front();
     torch::Tensor output = torch::empty_like(first);
     cuda::weighted_sum(type_of(first), shape_of(first), int(pointers.size()), pointers.data(),
-                       weights.data_ptr<float>(), output.data_ptr(), stream());
+                       weights.data_ptr<float>(), output.data_ptr(), current_stream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     variable_list saved = streams.of;
     saved.insert(saved.end(), last_and_scores.begin() + 1, last_and_scores.end());
@@ -262,7 +193,7 @@ struct HaltedSum : torch::autograd::Function<HaltedSum> {
         cost_gradient.defined() ? cost_gradient.data_ptr<float>() : nullptr,
         {last_gradient.data_ptr(), score_gradients.data_ptr<float>(),
          image_gradients.data_ptr<float>()},
-        stream());
+        current_stream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     BlockGradients& block = kept(context);
     block.output = output_gradient;
@@ -331,7 +262,7 @@ torch::Tensor FusedBlock::next(const torch::Tensor& x, const torch::Tensor& resi
   if (score) return take(x, f, *score);
   last_ = MaskedAdd::apply(x, f, active_, rule_.relu, gradients_);
   streams_.push_back(last_.detach());
-  cuda::halt_last(int(weights_.size(1)), rule({}), stream());
+  cuda::halt_last(int(weights_.size(1)), rule({}), current_stream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   ++unit_;
   return last_;

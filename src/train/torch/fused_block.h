@@ -31,6 +31,8 @@ struct BlockGradients : torch::CustomClassHolder {
   torch::Tensor output;  // of the block's output
   torch::Tensor next;    // of the stream into the unit whose turn was last
   torch::Tensor images;  // [units - 1, B]: of the scores, summed over every image
+  // With hard halting, [rows]: of the ponder cost, and of `active` of the unit whose turn is next.
+  torch::Tensor cost, active;
 };
 
 /// The units of one block in training, one after the other.

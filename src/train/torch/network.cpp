@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "train/torch/hard_block.h"
 
 namespace sact::train {
 namespace {
@@ -121,6 +122,23 @@ torch::Tensor limited_scores(const torch::Tensor& scores, const HaltingTracker& 
   return torch::where(halts, one, scores);
 }
 
+/// The units after the first of a block that is fused, given the first one's output.
+template <typename Fused>
+torch::Tensor run_units(Fused&& fused, std::vector<ResidualUnit>& units, torch::Tensor x,
+                        BlockOutput& output) {
+  x = fused.first(x, units[0]->halting().tensors());
+  for (size_t l = 1; l + 1 < units.size(); ++l) {
+    const ScoreTensors score = units[l]->halting().tensors();
+    x = fused.next(x, units[l]->residual_of(x), &score);
+  }
+  fused.next(x, units.back()->residual_of(x), nullptr);
+  FusedBlock::Result result = fused.result();
+  output.ponder_cost = result.ponder_cost;
+  output.units = result.units;
+  output.evaluated_units = int(units.size());
+  return result.output;
+}
+
 }  // namespace
 
 HaltingScoreImpl::HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec)
@@ -161,6 +179,12 @@ torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x, double shift,
   torch::Tensor score = argument(x, area);
   if (shift != 0) score = score + shift;
   return over_tiles(sact::train::halting_score(score, score_floor_, slope_floor), area);
+}
+
+bool HaltingScoreImpl::can_be_fused_hard() const {
+  return tile_ == 1 && local_norm_ && local_norm_->frozen && global_norm_->frozen &&
+         !local_norm_->weight.requires_grad() && !local_norm_->bias.requires_grad() &&
+         !global_norm_->weight.requires_grad() && !global_norm_->bias.requires_grad();
 }
 
 ScoreTensors HaltingScoreImpl::tensors() const {
@@ -403,6 +427,9 @@ torch::Tensor NetworkImpl::run_hard_block(int block, torch::Tensor x, const Hard
                                           BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
   x = units[0]->forward(x, area.entering, area.outside);
+  if (!area.outside.defined() && fuses_hard(block, x)) {
+    return run_fused_hard_block(block, x, hard, drawn, output);
+  }
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);
   const bool spatial = spec_.halting == Halting::kSact;
   torch::Tensor active =  // 1 or 0, with gradients
@@ -430,22 +457,33 @@ torch::Tensor NetworkImpl::run_hard_block(int block, torch::Tensor x, const Hard
   return x;
 }
 
+bool NetworkImpl::fuses_hard(int block, const torch::Tensor& x) const {
+  const auto& units = blocks_[size_t(block)];
+  if (!use_fused_blocks_ || !torch::GradMode::is_enabled() || units.size() < 2) return false;
+  for (size_t l = 0; l + 1 < units.size(); ++l) {
+    if (!units[l]->halting().can_be_fused_hard()) return false;
+  }
+  return HardBlock::supports(x, int(units.size()));
+}
+
+torch::Tensor NetworkImpl::run_fused_hard_block(int block, torch::Tensor x, const HardHalting& hard,
+                                                int64_t& drawn, BlockOutput& output) {
+  auto& units = blocks_[size_t(block)];
+  torch::Tensor noise;
+  if (hard.noise.defined()) {
+    const int64_t values = int64_t(units.size() - 1) * x.size(2) * x.size(3);
+    noise = hard.noise.narrow(1, drawn, values);
+    drawn += values;
+  }
+  const HardBlock::Rule rule{hard.threshold, hard.steepness, units[0]->relu()};
+  return run_units(HardBlock(x, int(units.size()), rule, noise), units, x, output);
+}
+
 torch::Tensor NetworkImpl::run_fused_block(int block, torch::Tensor x, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
-  FusedBlock fused(
-      x, int(units.size()),
-      {spec_.epsilon, spec_.score_floor, units[0]->halting().slope_floor, units[0]->relu()});
-  x = fused.first(x, units[0]->halting().tensors());
-  for (size_t l = 1; l + 1 < units.size(); ++l) {
-    const ScoreTensors score = units[l]->halting().tensors();
-    x = fused.next(x, units[l]->residual_of(x), &score);
-  }
-  fused.next(x, units.back()->residual_of(x), nullptr);
-  FusedBlock::Result result = fused.result();
-  output.ponder_cost = result.ponder_cost;
-  output.units = result.units;
-  output.evaluated_units = int(units.size());
-  return result.output;
+  const FusedBlock::Rule rule{spec_.epsilon, spec_.score_floor, units[0]->halting().slope_floor,
+                              units[0]->relu()};
+  return run_units(FusedBlock(x, int(units.size()), rule), units, x, output);
 }
 
 double HardHalting::threshold_of(const ModelSpec& spec) {

@@ -36,6 +36,8 @@ class HaltingScoreImpl : public torch::nn::Module {
   /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms, nor
   /// frozen norms.
   bool can_be_fused() const { return tile_ == 1 && global_norm_ && !global_norm_->frozen; }
+  /// Whether HardBlock does: it knows frozen norms that do not learn, of single positions.
+  bool can_be_fused_hard() const;
   ScoreTensors tensors() const;
   /// Smallest slope for gradients that pull a score back, 0 at first; see halting_slope().
   double slope_floor = 0;
@@ -161,8 +163,8 @@ class NetworkImpl : public torch::nn::Module {
   /// Smallest slope of the scores' sigmoid for gradients that pull a score back, 0 at first; see
   /// halting_slope().
   void set_halting_slope_floor(double floor);
-  /// Whether training uses the kernels of FusedBlock where they apply, as it does unless told
-  /// otherwise. The numbers differ by rounding.
+  /// Whether training uses the kernels of FusedBlock and HardBlock where they apply, as it does
+  /// unless told otherwise. The numbers differ by rounding.
   void use_fused_blocks(bool use) { use_fused_blocks_ = use; }
 
   /// From now on all norms use their moving averages in training too, and leave them as they are.
@@ -182,6 +184,9 @@ class NetworkImpl : public torch::nn::Module {
   /// Of a block that maps of that size enter from one of the area `before`.
   BlockArea next_area(const ImageAreas& areas, int block, Size entering,
                       const BlockArea& before) const;
+  torch::Tensor run_fused_hard_block(int block, torch::Tensor x, const HardHalting& hard,
+                                     int64_t& drawn, BlockOutput& output);
+  bool fuses_hard(int block, const torch::Tensor& x) const;
   bool fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const;
 
   ModelSpec spec_;

@@ -1,0 +1,8 @@
+// For LibTorch without CUDA: emulated kernels run at once.
+#pragma once
+
+namespace c10::cuda {
+inline void* getCurrentCUDAStream() {
+  return nullptr;
+}
+}  // namespace c10::cuda
