@@ -42,6 +42,7 @@ DetectorImpl::DetectorImpl(const ModelSpec& spec) : spec_(spec) {
   score_ = register_module("proposal_score", convolution(channels, anchors, 1));
   box_ = register_module("proposal_box", convolution(channels, 4 * anchors, 1));
   eval();
+  for (Network network : {extractor_, boxes_}) network->freeze_norms();
 }
 
 Size DetectorImpl::feature_size(Size image) const {
