@@ -491,16 +491,23 @@ TEST_F(Cuda, RecordedPartsLeaveTheGradientsOfPlainWork) {
   auto gradients = [&](bool record) {
     torch::Tensor first = torch::full({1}, 2.0f, made).requires_grad_();
     torch::Tensor second = torch::full({1}, 3.0f, made).requires_grad_();
-    const RecordedPart::Work work = [&](const torch::Tensor& input) -> std::vector<torch::Tensor> {
-      return {input.size(0) == 4 ? input * first + second : input * first};
+    // The second input changes from run to run, and is not always there.
+    const RecordedPart::Work work =
+        [&](const std::vector<torch::Tensor>& inputs) -> std::vector<torch::Tensor> {
+      const torch::Tensor& input = inputs[0];
+      const torch::Tensor scaled = inputs[1].defined() ? input * first * inputs[1] : input * first;
+      return {input.size(0) == 4 ? scaled + second : scaled};
     };
     const auto stream = record ? RecordingStream::create(device) : nullptr;
     const auto part = record ? RecordedPart::create(device, work, {first, second}) : nullptr;
     std::vector<float> found;
-    for (const int64_t size : {4, 2, 4, 2, 4, 2, 2, 4}) {
+    for (const int64_t size : {4, 2, 4, 2, 4, 2, 2, 4, 4, 4, 4}) {
       first.mutable_grad() = second.mutable_grad() = torch::Tensor();
-      const torch::Tensor input = torch::arange(size, made);
-      (part ? part->run(input) : work(input)).front().sum().backward();
+      const bool with_factor = size == 4 && found.size() > 8;
+      const std::vector<torch::Tensor> inputs = {
+          torch::arange(size, made),
+          with_factor ? torch::full({1}, double(found.size()), made) : torch::Tensor()};
+      (part ? part->run(inputs) : work(inputs)).front().sum().backward();
       found.push_back(first.grad().item<float>());
       found.push_back(second.grad().defined() ? second.grad().item<float>() : -1);
     }

@@ -7,6 +7,7 @@
 #include "detect/detection_dataset.h"
 #include "model/detection.h"
 #include "support/random_model.h"
+#include "train/detect/batches.h"
 #include "train/detect/data_loader.h"
 #include "train/detect/loss.h"
 #include "train/random_network.h"
@@ -37,6 +38,13 @@ std::vector<detect::CropBox> some_boxes() {
           {1.2f, 1.3f, 1.5f, 1.6f}};
 }
 
+/// All samples of crops, without pooling.
+torch::Tensor crops_of(const torch::Tensor& features, std::vector<detect::CropBox> boxes, int crop,
+                       CropBy by) {
+  const ImageCrops image{std::move(boxes), size_of(features)};
+  return crop_and_pool(features, {&image, 1}, {crop, 1}, by);
+}
+
 TEST(CropTorch, EqualsThePlainCrop) {
   const int channels = 5, height = 7, width = 9, crop = 6;
   const torch::Tensor features =
@@ -44,34 +52,61 @@ TEST(CropTorch, EqualsThePlainCrop) {
       torch::arange(1, 1 + channels).view({1, channels, 1, 1});
   const torch::Tensor rows = features.permute({0, 2, 3, 1}).contiguous();
   const auto boxes = some_boxes();
-  const torch::Tensor crops = crop_and_resize(features, boxes, crop);
-  ASSERT_EQ(crops.sizes(), torch::IntArrayRef({int64_t(boxes.size()), channels, crop, crop}));
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    torch::Tensor expected = torch::empty({crop, crop, channels});
-    detect::crop_and_resize({rows.data_ptr<float>(), {height, width}, channels}, boxes[i], crop,
-                            expected.data_ptr<float>());
-    EXPECT_LT((crops[int64_t(i)].permute({1, 2, 0}) - expected).abs().max().item<float>(), 1e-4)
-        << "box " << i;
+  for (const CropBy by : {CropBy::kSamples, CropBy::kProducts}) {
+    const torch::Tensor crops = crops_of(features, boxes, crop, by);
+    ASSERT_EQ(crops.sizes(), torch::IntArrayRef({int64_t(boxes.size()), channels, crop, crop}));
+    for (size_t i = 0; i < boxes.size(); ++i) {
+      torch::Tensor expected = torch::empty({crop, crop, channels});
+      detect::crop_and_resize({rows.data_ptr<float>(), {height, width}, channels}, boxes[i], crop,
+                              expected.data_ptr<float>());
+      EXPECT_LT((crops[int64_t(i)].permute({1, 2, 0}) - expected).abs().max().item<float>(), 1e-4)
+          << "box " << i;
+    }
+  }
+}
+
+TEST(CropTorch, ImagesOfABatchHaveTheCropsThatTheyHaveAlone) {
+  const std::vector<Size> sizes = {{5, 9}, {7, 6}, {7, 9}};
+  const torch::Tensor batch = test::random_images(3, 7, 9, 5);  // beyond an image: other numbers
+  std::vector<ImageCrops> images;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    auto boxes = some_boxes();
+    boxes.resize(boxes.size() - 2 * i);
+    images.push_back({boxes, sizes[i]});
+  }
+  for (const CropBy by : {CropBy::kSamples, CropBy::kProducts}) {
+    const torch::Tensor found = crop_and_pool(batch, images, {6, 2}, by);
+    int64_t row = 0;
+    for (size_t i = 0; i < images.size(); ++i) {
+      const torch::Tensor own =
+          batch.narrow(0, int64_t(i), 1).narrow(2, 0, sizes[i].height).narrow(3, 0, sizes[i].width);
+      const torch::Tensor alone = crop_and_pool(own, {&images[i], 1}, {6, 2}, CropBy::kSamples);
+      EXPECT_LT((found.narrow(0, row, alone.size(0)) - alone).abs().max().item<float>(), 1e-5) << i;
+      row += alone.size(0);
+    }
+    EXPECT_EQ(found.size(0), row);
   }
 }
 
 TEST(CropTorch, GradientsEqualFiniteDifferences) {
-  torch::Tensor features = test::random_images(1, 5, 6, 4).to(torch::kFloat64).requires_grad_(true);
-  const auto boxes = some_boxes();
   const torch::Tensor weights = torch::sin(torch::arange(6 * 3 * 4 * 4, torch::kFloat64));
-  auto value = [&](const torch::Tensor& at) {
-    return (crop_and_resize(at, boxes, 4).reshape({-1}) * weights).sum();
-  };
-  value(features).backward();
-  const torch::Tensor gradient = features.grad().reshape({-1});
-  torch::NoGradGuard no_grad;
-  const double step = 1e-5;
-  for (int64_t i = 0; i < gradient.numel(); ++i) {
-    torch::Tensor up = features.clone(), down = features.clone();
-    up.view({-1})[i] += step;
-    down.view({-1})[i] -= step;
-    const double numeric = ((value(up) - value(down)) / (2 * step)).item<double>();
-    EXPECT_NEAR(gradient[i].item<double>(), numeric, 1e-6) << i;
+  for (const CropBy by : {CropBy::kSamples, CropBy::kProducts}) {
+    torch::Tensor features =
+        test::random_images(1, 5, 6, 4).to(torch::kFloat64).requires_grad_(true);
+    auto value = [&](const torch::Tensor& at) {
+      return (crops_of(at, some_boxes(), 4, by).reshape({-1}) * weights).sum();
+    };
+    value(features).backward();
+    const torch::Tensor gradient = features.grad().reshape({-1});
+    torch::NoGradGuard no_grad;
+    const double step = 1e-5;
+    for (int64_t i = 0; i < gradient.numel(); ++i) {
+      torch::Tensor up = features.clone(), down = features.clone();
+      up.view({-1})[i] += step;
+      down.view({-1})[i] -= step;
+      const double numeric = ((value(up) - value(down)) / (2 * step)).item<double>();
+      EXPECT_NEAR(gradient[i].item<double>(), numeric, 1e-6) << i;
+    }
   }
 }
 
@@ -133,6 +168,13 @@ TEST(Detector, FindsBoxesInsideTheImageOnAnySize) {
   }
 }
 
+DetectionLoss loss_of(DetectorParts& parts, const torch::Tensor& image,
+                      const std::vector<detect::Object>& objects,
+                      const DetectionLossOptions& options, Random random) {
+  const ImageTruth truth{size_of(image), objects, random};
+  return detection_loss(parts, image, {&truth, 1}, options);
+}
+
 TEST(DetectionLoss, GradientsEqualFiniteDifferences) {
   const ModelSpec spec = tiny_detector(Halting::kSact);
   Detector detector = make_detector(spec, test::random_weights(spec, 10));
@@ -141,7 +183,7 @@ TEST(DetectionLoss, GradientsEqualFiniteDifferences) {
   const std::vector<detect::Object> objects = {
       {{5, 6, 30, 40}, 2, false}, {{40, 20, 60, 36}, 0, false}, {{0, 40, 20, 64}, 1, true}};
   DetectorParts parts(detector);
-  auto loss = [&] { return detection_loss(parts, image, objects, {0.01, 32, 16}, Random(12)); };
+  auto loss = [&] { return loss_of(parts, image, objects, {0.01, 32, 16}, Random(12)); };
   detector->zero_grad();
   const DetectionLoss at = loss();
   EXPECT_NEAR(at.total.item<double>(),
@@ -170,8 +212,7 @@ TEST(DetectionLoss, AnImageWithoutObjectsHasNoBoxLoss) {
   const ModelSpec spec = tiny_detector(Halting::kNone);
   Detector detector = make_detector(spec, test::random_weights(spec, 13));
   DetectorParts parts(detector);
-  const DetectionLoss loss =
-      detection_loss(parts, test::random_images(1, 64, 64, 14), {}, {}, Random(15));
+  const DetectionLoss loss = loss_of(parts, test::random_images(1, 64, 64, 14), {}, {}, Random(15));
   EXPECT_EQ(loss.parts[1].item<float>(), 0);
   EXPECT_EQ(loss.parts[3].item<float>(), 0);
   EXPECT_TRUE(torch::isfinite(loss.total).item<bool>());
@@ -184,7 +225,7 @@ TEST(DetectionLoss, AnImageFilledByACrowdTeachesNothingAndStopsNothing) {
   // Larger than the image, so that anchors beyond its edges lie in it too.
   const std::vector<detect::Object> objects = {{{-64, -64, 128, 128}, 1, true}};
   const DetectionLoss loss =
-      detection_loss(parts, test::random_images(1, 64, 64, 18), objects, {0.01}, Random(19));
+      loss_of(parts, test::random_images(1, 64, 64, 18), objects, {0.01}, Random(19));
   for (int64_t part = 0; part < 4; ++part) EXPECT_EQ(loss.parts[part].item<float>(), 0) << part;
   EXPECT_GT(loss.parts[4].item<float>(), 0);
   loss.total.backward();
@@ -203,7 +244,7 @@ TEST(DetectionLoss, ThePonderCostIsThatOfTheExtractor) {
   const std::vector<detect::Object> objects = {{{5, 6, 30, 40}, 2, false}};
   auto gradients = [&](double tau) {
     detector->zero_grad();
-    detection_loss(parts, image, objects, {tau, 32, 16}, Random(22)).total.backward();
+    loss_of(parts, image, objects, {tau, 32, 16}, Random(22)).total.backward();
     std::map<std::string, torch::Tensor> gradients;
     for (const auto& parameter : detector->named_parameters()) {
       gradients[parameter.key()] = parameter.value().grad().clone();
@@ -226,11 +267,11 @@ TEST(DetectionLoss, ThePonderCostIsThatOfTheExtractor) {
 TEST(SampleLoader, BoxesAreMirroredWithTheirPicture) {
   const auto dataset =
       detect::synthetic_detection_dataset("synthetic:size=64,count=8,val=1", "train");
-  DetectionSpec detection;
-  detection.shorter_side = 50;
+  const StoredPictures pictures(*dataset, 50, /*keep=*/false);
   for (int64_t index = 0; index < dataset->size(); ++index) {
-    const DetectionSample plain = read_sample(*dataset, index, detection, false, true);
-    const DetectionSample mirrored = read_sample(*dataset, index, detection, true, true);
+    const auto picture = pictures.get(index);
+    const DetectionSample plain = training_sample(*dataset, index, *picture, {50, false});
+    const DetectionSample mirrored = training_sample(*dataset, index, *picture, {50, true});
     EXPECT_TRUE(torch::equal(mirrored.pixels, plain.pixels.flip(2)));
     ASSERT_FALSE(plain.objects.empty());
     ASSERT_EQ(mirrored.objects.size(), plain.objects.size());
@@ -251,15 +292,22 @@ TEST(DetectionLossOnCuda, RecordedPartsHaveTheSameGradients) {
     const ModelSpec spec = tiny_detector(halting);
     Detector detector = make_detector(spec, test::random_weights(spec, 16));
     detector->to(torch::Device(torch::kCUDA));
-    DetectorParts recorded(detector, /*record=*/true), plain(detector);
+    DetectorPartsOptions record;
+    record.record = true;
+    record.recorded_boxes = 16;
+    DetectorParts recorded(detector, record), plain(detector);
     const std::vector<detect::Object> objects = {{{5, 6, 30, 40}, 2, false},
                                                  {{40, 20, 60, 36}, 0, false}};
     auto gradient = [&](DetectorParts& parts, uint64_t step) {
       detector->zero_grad();
       for (uint64_t picture : {3 * step, 3 * step + 1, 3 * step + 2}) {  // gradients add up
-        const auto image = test::random_images(1, picture % 3 ? 64 : 80, 80, picture);
-        detection_loss(parts, image.to(torch::kCUDA), objects, {0.01, 32, 16}, Random(picture))
-            .total.backward();
+        const int height = picture % 3 ? 64 : 80;
+        const auto images = test::random_images(2, height, 80, picture).to(torch::kCUDA);
+        // Of the second step on the other image is smaller than the batch, by another number.
+        const Size smaller{height, step == 0 ? 80 : 80 - int(step)};
+        const std::vector<ImageTruth> truth = {{{height, 80}, objects, Random(picture)},
+                                               {smaller, objects, Random(picture + 9)}};
+        detection_loss(parts, images, truth, {0.01, 32, 16}).total.backward();
       }
       std::vector<torch::Tensor> all;
       for (const torch::Tensor& parameter : detector->parameters()) {
@@ -267,7 +315,7 @@ TEST(DetectionLossOnCuda, RecordedPartsHaveTheSameGradients) {
       }
       return torch::cat(all);
     };
-    for (uint64_t step = 0; step < 4; ++step) {
+    for (uint64_t step = 0; step < 5; ++step) {
       const torch::Tensor expected = gradient(plain, step);
       const torch::Tensor found = gradient(recorded, step);
       EXPECT_GT(expected.norm().item<double>(), 0);

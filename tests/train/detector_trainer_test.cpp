@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "base/log.h"
 #include "detect/coco.h"
 #include "io/image.h"
+#include "model/architecture.h"
 #include "model/initial_weights.h"
 #include "report/csv.h"
 #include "report/pictures.h"
@@ -41,6 +43,7 @@ class DetectorTraining : public ::testing::Test {
                            "proposals=10",
                            "epochs=2",
                            "batch=2",
+                           "rate=0.0003",
                            "box_batch=8",
                            "anchor_batch=16",
                            "samples=1",
@@ -165,6 +168,136 @@ TEST_F(DetectorTraining, NormStatisticsStayAsTheyWere) {
   EXPECT_GT(moved, 10);
 }
 
+/// Names of the weights that a run has moved, of those that the model it began with has too.
+std::set<std::string> moved_weights(const ModelFile& before, const ModelFile& after) {
+  std::set<std::string> moved;
+  for (const WeightInfo& weight : weight_list(before.spec())) {
+    if (weight.name.starts_with("head.") || weight.name.starts_with("fc.")) continue;
+    if (before.values(weight) != after.values(weight)) moved.insert(weight.name);
+  }
+  return moved;
+}
+
+class DetectorFromClassifier : public DetectorTraining {
+ protected:
+  /// A classifier of post-activation units, as published ones are.
+  ModelSpec write_classifier(const std::string& name, Halting halting, double steepness = 1) {
+    ModelSpec spec;
+    spec.stem = Stem::kImageNet;
+    spec.unit = UnitKind::kBottleneckV1;
+    spec.units = {2, 2, 2};
+    spec.width = 4;
+    spec.classes = 7;
+    spec.halting = halting;
+    spec.score_floor = halting == Halting::kNone ? 0 : 0.05;
+    auto weights = initial_weights(spec, {.halting_bias = -1});
+    for (Weight& weight : weights) {
+      const bool scales = weight.info.role == WeightRole::kHaltingBias ||
+                          weight.info.role == WeightRole::kHaltingWeight;
+      for (float& value : weight.values) {
+        if (scales) value *= float(steepness) * 3;
+      }
+    }
+    write_model(directory_ / name, spec, weights);
+    return spec;
+  }
+
+  TrainRequest from(const std::string& run, const std::string& init,
+                    std::vector<std::string> changes = {}) {
+    changes.insert(changes.begin(), {"init=" + (directory_ / init).string(), "epochs=1",
+                                     "units=", "halting=auto", "rate=0.01", "samples=0"});
+    return request(run, changes);
+  }
+};
+
+TEST_F(DetectorFromClassifier, StemFirstBlockAndNormsStayAsTheyAreUnlessAskedFor) {
+  write_classifier("init", Halting::kSact);
+  const ModelFile before(directory_ / "init");
+  const auto moved_with = [&](const std::string& run, std::vector<std::string> changes) {
+    train_detector(from(run, "init", std::move(changes)));
+    return moved_weights(before, ModelFile(directory_ / (run + "/last.safetensors")));
+  };
+  const auto usual = moved_with("usual", {});
+  EXPECT_TRUE(usual.count("layer2.0.conv2.weight"));
+  EXPECT_TRUE(usual.count("layer1.0.halting.global.bias")) << "scores learn wherever they are";
+  for (const std::string& name : usual) {
+    EXPECT_FALSE(name.starts_with("conv1.") || name.starts_with("layer1.0.conv")) << name;
+    const bool norm = name.find(".bn") != std::string::npos || name.starts_with("bn1.");
+    EXPECT_FALSE(norm) << name;
+  }
+  const auto all = moved_with("all", {"freeze=0", "norms=train"});
+  for (const char* name : {"conv1.weight", "bn1.weight", "layer1.0.conv1.weight",
+                           "layer2.1.bn2.bias", "layer3.0.conv2.weight"}) {
+    EXPECT_TRUE(all.count(name)) << name;
+  }
+  const auto stem = moved_with("stem", {"freeze=1"});
+  EXPECT_FALSE(stem.count("conv1.weight"));
+  EXPECT_TRUE(stem.count("layer1.0.conv1.weight"));
+  const ModelSpec spec = ModelFile(directory_ / "usual/last.safetensors").spec();
+  EXPECT_EQ(spec.score_floor, 0.05) << "the rule of the network it starts from";
+  EXPECT_EQ(spec.unit, UnitKind::kBottleneckV1);
+}
+
+TEST_F(DetectorFromClassifier, SteepScoresAreTrainedAsWhatTheyAre) {
+  write_classifier("steep", Halting::kSact, 1000);
+  const std::string steep = (directory_ / "steep").string();
+  EXPECT_EQ(test::error_of([&] { train_detector(from("a", "steep")); }),
+            steep +
+                ": its halting scores are steep (their biases are about -3000), and the soft rule "
+                "would teach them nothing; give scores=hard steepness=1000, or halting=none");
+  train_detector(from("a", "steep", {"scores=hard", "tau=5"}));
+  const ModelFile before(directory_ / "steep"), after(directory_ / "a/last.safetensors");
+  for (const WeightInfo& weight : weight_list(before.spec())) {
+    if (weight.name != "layer2.0.halting.global.bias") continue;
+    const double from = before.values(weight)[0], to = after.values(weight)[0];
+    EXPECT_GT(to, from) << "tau pulls towards halting";
+    EXPECT_LT(std::abs(to - from), 3000) << "by steps of the size of the scores";
+  }
+  const auto moved = moved_weights(before, after);
+  EXPECT_FALSE(moved.count("layer2.0.halting.local_norm.weight"));
+  write_classifier("soft", Halting::kSact);
+  EXPECT_NE(test::error_of([&] {
+              train_detector(from("b", "soft", {"scores=hard"}));
+            }).find("its halting scores are not steep"),
+            std::string::npos);
+  train_detector(from("plain", "steep", {"halting=none"}));
+  EXPECT_FALSE(ModelFile(directory_ / "plain/last.safetensors").spec().adaptive());
+}
+
+TEST_F(DetectorFromClassifier, NormsOfNewScoresAreMeasured) {
+  write_classifier("dense", Halting::kNone);
+  train_detector(from("a", "dense", {"halting=sact", "score_floor=0.05", "halting_scale=0"}));
+  const ModelFile after(directory_ / "a/last.safetensors");
+  EXPECT_EQ(after.spec().score_floor, 0.05);
+  const auto fresh = initial_weights(after.spec(), {.halting_scale = 0});
+  int measured = 0, norms = 0;
+  for (const Weight& weight : fresh) {
+    const bool mean = weight.info.role == WeightRole::kNormMean;
+    if (!mean || !is_of_halting(weight.info.name)) continue;
+    ++norms;
+    measured += after.values(weight.info) != weight.values;
+  }
+  EXPECT_EQ(norms, 2 * 3);
+  EXPECT_EQ(measured, norms);
+}
+
+TEST_F(DetectorTraining, AnchorsSuitTheSizeUnlessGiven) {
+  DetectionSettings settings;
+  for (const std::string& text : request("x").assignments) set_from_text(settings, text);
+  settings.anchor_sizes.clear();
+  settings.shorter_side = 320;
+  EXPECT_EQ(spec_of_run(settings, {"thing"}).detection->anchor_sizes,
+            (std::vector<double>{16, 32, 64, 128, 256}));
+}
+
+TEST_F(DetectorTraining, KeepingDecodedImagesChangesNothing) {
+  train_detector(request("kept", {"cache=memory", "train_sides=64,48"}));
+  train_detector(request("read", {"cache=none", "train_sides=64,48"}));
+  EXPECT_EQ(bytes_of("kept/last.safetensors"), bytes_of("read/last.safetensors"));
+  train_detector(request("one", {"cache=none"}));
+  EXPECT_NE(bytes_of("one/last.safetensors"), bytes_of("read/last.safetensors"));
+}
+
 TEST_F(DetectorTraining, CrowdsAndEmptyImagesAreTrainedOn) {
   detect::CocoInstances instances{"", {{1, "thing"}}, {}, {}};
   std::filesystem::create_directories(directory_ / "coco/annotations");
@@ -205,8 +338,12 @@ TEST_F(DetectorTraining, MistakesAreOneLine) {
   EXPECT_EQ(message({"precision=bf16"}), "setting 'precision': bf16 needs the device 'cuda'");
   EXPECT_EQ(message({"box_batch=3"}), "setting 'box_batch' must be between 4 and 10000, found 3");
   EXPECT_EQ(message({"drops=0.5,2"}), "setting 'drops' must be between 0 and 1, found 2");
-  EXPECT_EQ(message({"anchor_sizes="}).find("the detector of this run: 'detection': "), 0u)
-      << message({"anchor_sizes="});
+  EXPECT_EQ(message({"anchor_sizes=-1"}).find("the detector of this run: 'detection': "), 0u)
+      << message({"anchor_sizes=-1"});
+  EXPECT_EQ(message({"train_sides=64,8"}),
+            "setting 'train_sides' must be between 32 and 32768, found 8");
+  EXPECT_EQ(message({"scores=hard"}),
+            "setting 'scores': hard needs a network to start from; give init, or scores=soft");
   DetectionSettings settings;
   EXPECT_EQ(test::error_of([&] { set_from_text(settings, "size=3"); }),
             "there is no setting 'size'; 'sact train-detector --settings' lists them");

@@ -9,7 +9,10 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "base/random.h"
 #include "data/open.h"
+#include "detect/coco.h"
+#include "io/image.h"
 #include "model/initial_weights.h"
 #include "report/csv.h"
 #include "support/errors.h"
@@ -304,6 +307,83 @@ TEST_F(TwoProcesses, AdaptANetworkAsOneDoesWithTheJoinedBatch) {
   const auto two = report::read_csv(directory_ / "two/log.csv"),
              one = report::read_csv(directory_ / "one/log.csv");
   for (const char* column : {"tau", "train_share", "val_kl", "share"}) {
+    EXPECT_NEAR(two.find(column)->back(), one.find(column)->back(),
+                1e-3 * one.find(column)->back() + 1e-6)
+        << column;
+  }
+}
+
+/// Pictures of four shapes with an object each, and their annotations.
+void write_detection_data(const std::filesystem::path& folder, int count) {
+  detect::CocoInstances instances{"", {{1, "thing"}, {2, "other"}}, {}, {}};
+  std::filesystem::create_directories(folder / "annotations");
+  std::filesystem::create_directories(folder / "all");
+  const std::vector<Size> sizes = {{64, 80}, {64, 64}, {90, 64}, {64, 99}};
+  Random random(1);
+  for (int64_t id = 1; id <= count; ++id) {
+    const Size size = sizes[size_t(id) % sizes.size()];
+    const std::string name = fmt::format("{}.png", id);
+    io::RgbImage image(size.width, size.height);
+    for (uint8_t& value : image.rgb) value = uint8_t(random.below(256));
+    instances.images.push_back({id, name, size});
+    io::write_image(folder / "all" / name, image);
+    const double side = 20 + double(id % 7) * 5;
+    instances.objects.push_back({id, id, 1 + id % 2, {3, 4, side, side}, side * side, false});
+  }
+  detect::write_coco_instances(folder / "annotations/instances_all.json", instances);
+}
+
+TEST_F(TwoProcesses, TrainADetectorAsOneDoesWithTheJoinedBatch) {
+  write_detection_data(directory_ / "coco", 17);
+  auto arguments = [&](const std::string& run, int batch) {
+    return std::vector<std::string>{(directory_ / run).string(),
+                                    "0",
+                                    "data=" + (directory_ / "coco").string(),
+                                    "train=all",
+                                    "val=all",
+                                    "units=1,2,1",
+                                    "stem=small",
+                                    "unit=basic_v1",
+                                    "width=4",
+                                    "halting=sact",
+                                    "shorter_side=64",
+                                    "train_sides=64,48",
+                                    "anchor_sizes=16,32",
+                                    "anchor_ratios=1",
+                                    "proposal_channels=8",
+                                    "proposals=10",
+                                    "box_batch=8",
+                                    "anchor_batch=16",
+                                    "epochs=2",
+                                    "rate=0.02",
+                                    "batch=" + std::to_string(batch),
+                                    "samples=0",
+                                    "workers=1"};
+  };
+  expect_success(run("detect", arguments("two", 2)));
+  const auto first = tensors(output(0) + ".weights"), second = tensors(output(1) + ".weights");
+  DetectorTask task;
+  TrainRequest alone;
+  const auto settings = arguments("one", 4);
+  alone.run = settings[0];
+  alone.threads = 1;
+  alone.assignments.assign(settings.begin() + 2, settings.end());
+  EXPECT_EQ(run_training(task, alone).steps, 8);
+  const auto expected = task.module().parameters();
+  const ModelSpec& spec = task.detector()->spec();
+  Detector fresh = make_detector(spec, initial_weights(spec));
+  const auto before = fresh->parameters();
+  ASSERT_EQ(first.size(), expected.size());
+  double moved = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    EXPECT_TRUE(torch::equal(first[i], second[i])) << i;
+    EXPECT_LT((first[i] - expected[i]).abs().max().item<double>(), 2e-5) << i;
+    moved = std::max(moved, (expected[i] - before[i]).abs().max().item<double>());
+  }
+  EXPECT_GT(moved, 1e-2) << "there was something to agree on";
+  const auto two = report::read_csv(directory_ / "two/log.csv"),
+             one = report::read_csv(directory_ / "one/log.csv");
+  for (const char* column : {"loss", "loss_box", "AP", "AP50", "flops", "units_2"}) {
     EXPECT_NEAR(two.find(column)->back(), one.find(column)->back(),
                 1e-3 * one.find(column)->back() + 1e-6)
         << column;

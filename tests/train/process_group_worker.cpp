@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "train/adapt/task.h"
 #include "train/classify/task.h"
+#include "train/detect/task.h"
 #include "train/loop/trainer.h"
 #include "train/process_group_job.h"
 #include "train/torch/process_group.h"
@@ -63,8 +64,13 @@ TrainOutcome run(AnyTask& task, const std::string& output, const Arguments& argu
   if (stop > 0) request.interrupted = [&] { return ++asked >= stop; };
   request.assignments.assign(arguments.begin() + 2, arguments.end());
   const TrainOutcome result = run_training(task, request);
-  torch::save(task.network()->parameters(), output + ".weights");
+  torch::save(task.module().parameters(), output + ".weights");
   return result;
+}
+
+void train_detector(const std::string& output, const Arguments& arguments) {
+  DetectorTask task;
+  run(task, output, arguments);
 }
 
 void adapt(const std::string& output, const Arguments& arguments) {
@@ -91,6 +97,7 @@ int main(int argc, char** argv) {
     if (arguments[0] == "gradients") sact::train::gradients(arguments[1], rest);
     if (arguments[0] == "units") sact::train::units(arguments[1], rest);
     if (arguments[0] == "train") sact::train::train(arguments[1], rest);
+    if (arguments[0] == "detect") sact::train::train_detector(arguments[1], rest);
     if (arguments[0] == "adapt") sact::train::adapt(arguments[1], rest);
     return 0;
   } catch (const std::exception& error) {

@@ -44,13 +44,7 @@ LoopSettings AdaptTask::loop_settings() const {
       train::loop_settings(setting(), fmt::format("{}", fmt::join(setting().images, ", ")));
   loop.sgd.halting_rate = setting().halting_rate;
   loop.sgd.adam = setting().optimizer == "adam";
-  if (hard()) {
-    // The network has steep scores. What is learned is what they are the sigmoids of before the
-    // factor: its gradients are larger by it, and its steps smaller. Adam's steps have one size.
-    const double steepness = setting().steepness;
-    loop.sgd.halting_rate *= loop.sgd.adam ? steepness : steepness * steepness;
-    loop.sgd.decay_halting = false;
-  }
+  if (hard()) descend_with_steep_scores(loop.sgd, setting().steepness);
   return loop;
 }
 

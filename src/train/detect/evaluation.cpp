@@ -70,10 +70,13 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::DetectionData
   torch::Tensor sums = torch::zeros({4 + 2 * extractor.blocks()}, torch::kFloat64);
   auto totals = sums.accessor<double, 1>();
   auto order = data::epoch_order(dataset.size(), 0, 0, false);
-  SampleLoader loader(dataset, data::evaluation_shard(order, group.rank(), group.size()),
-                      *spec.detection, {workers, {}, /*reduced=*/false}, corrupt);
+  const auto read = [&](int64_t, int64_t index) {
+    return read_sample(dataset, index, *spec.detection);
+  };
+  SampleLoader loader(dataset.size(), data::evaluation_shard(order, group.rank(), group.size()),
+                      read, {workers}, corrupt);
   DetectionSample sample;
-  while (loader.next(sample, /*replace=*/false)) {
+  while (loader.next(sample)) {
     if (!sample.pixels.defined()) continue;
     const Size size = sample.size(), whole = dataset.picture_size(sample.index);
     const DetectionOutput output =

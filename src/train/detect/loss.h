@@ -13,21 +13,31 @@ namespace sact::train {
 
 struct DetectionLossOptions {
   double tau = 0.005;  // of the extractor's ponder cost
-  int anchors = 256;   // drawn for the loss of proposals, at most half of them on objects
-  int boxes = 64;      // drawn for the loss of the head, at most a quarter of them on objects
+  int anchors = 256;   // of an image, drawn for the loss of proposals, at most half on objects
+  int boxes = 64;      // likewise for the loss of the head, at most a quarter on objects
+  int threads = 1;     // that assign boxes to objects
 };
 
 inline constexpr std::array<const char*, 5> kDetectionLossNames = {"proposal_score", "proposal_box",
                                                                    "class", "box", "ponder"};
 
+/// Means over the images.
 struct DetectionLoss {
   torch::Tensor total;  // with gradients
   torch::Tensor parts;  // [5], as kDetectionLossNames; the ponder cost is not yet times tau
 };
 
-/// Of one image [1, 3, H, W] with objects in its pixels. `random` draws anchors and boxes.
-DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& image,
-                             std::span<const detect::Object> objects,
-                             const DetectionLossOptions& options, const Random& random);
+/// What is to be learned of an image.
+struct ImageTruth {
+  Size size;                                // of the image, without padding
+  std::span<const detect::Object> objects;  // in its pixels
+  Random random;                            // draws anchors and boxes
+};
+
+/// Of a batch of images [B, 3, H, W], each in the first rows and columns of its own size. Every
+/// image has the loss that it has alone. Waits for the device once.
+DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& images,
+                             std::span<const ImageTruth> truth,
+                             const DetectionLossOptions& options);
 
 }  // namespace sact::train

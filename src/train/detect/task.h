@@ -5,6 +5,7 @@
 
 #include "data/corrupt_samples.h"
 #include "detect/detection_dataset.h"
+#include "train/detect/batches.h"
 #include "train/detect/data_loader.h"
 #include "train/detect/evaluation.h"
 #include "train/detect/report.h"
@@ -25,13 +26,18 @@ class DetectorTask : public Task {
                   torch::Device device) override;
   torch::nn::Module& module() override { return *detector_; }
   torch::OrderedDict<std::string, torch::Tensor> tensors() override;
+  std::string start_from(const ModelSpec& spec, const ModelFile& init) override;
   RateSchedule schedule(int64_t steps_per_epoch) const override;
   std::string prepare(const RunContext& context) override;
+  std::vector<std::pair<std::string, double>> begin(bool fresh) override;
 
   Quantities quantities() const override { return report_->quantities(); }
+  std::vector<int64_t> arrange(std::vector<int64_t> order, int64_t epoch, int64_t images) override;
   void start_epoch(int64_t epoch, std::vector<int64_t> order, int64_t first) override;
   void step(int64_t step, EpochSums& sums) override;
   void end_epoch() override { loader_.reset(); }
+
+  const Detector& detector() const { return detector_; }
 
   double evaluate() override;
   std::optional<io::RgbImage> draw_samples(int count) override;
@@ -48,16 +54,20 @@ class DetectorTask : public Task {
   const DetectionSettings& setting() const { return settings_.value; }
   /// Draws of one picture in this epoch.
   Random random_of(int64_t index) const;
+  bool learns(const ModelSpec& spec, const WeightInfo& weight) const;
+  void expect_steepness(const ModelFile& init) const;
 
   SettingsOf<DetectionSettings> settings_;
   const RunContext* context_ = nullptr;
   std::unique_ptr<detect::DetectionDataset> train_, val_;
   std::unique_ptr<data::CorruptSamples> train_corrupt_, val_corrupt_;
   Detector detector_{nullptr};
+  bool measures_norms_ = false;  // those of halting scores, which have no statistics yet
   std::unique_ptr<DetectorParts> parts_;
   std::unique_ptr<DetectorReport> report_;
   int64_t epoch_ = 0;
-  std::unique_ptr<SampleLoader> loader_;
+  std::unique_ptr<StoredPictures> pictures_;
+  std::unique_ptr<DetectionBatchLoader> loader_;
   DetectorOutcome evaluation_;
 };
 

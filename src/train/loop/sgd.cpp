@@ -11,6 +11,11 @@ constexpr double kSquareDecay = 0.99, kSmall = 1e-8;  // of Adam
 
 }  // namespace
 
+void descend_with_steep_scores(SgdOptions& options, double steepness) {
+  options.halting_rate *= options.adam ? steepness : steepness * steepness;
+  options.decay_halting = false;
+}
+
 Sgd::Sgd(torch::OrderedDict<std::string, torch::Tensor> parameters, SgdOptions options)
     : options_(options) {
   for (auto& item : parameters) {

@@ -19,6 +19,10 @@ struct SgdOptions {
   bool adam = false;
 };
 
+/// For a network with steep halting scores. What is learned is what they are the sigmoids of before
+/// the factor: its gradients are larger by it, and its steps smaller. Adam's steps have one size.
+void descend_with_steep_scores(SgdOptions& options, double steepness);
+
 /// v = momentum v + g + decay w; w = w - rate v, for halting scores w - halting_rate rate v.
 ///
 /// Adam: v = momentum v + (1 - momentum) g and s = 0.99 s + 0.01 g^2, both over one minus their

@@ -122,6 +122,12 @@ class Task {
   // Steps.
 
   virtual Quantities quantities() const = 0;
+  /// The order in which an epoch takes samples, of which each step of all processes takes `images`.
+  /// `order` is shuffled. Every process is asked and must give the same.
+  virtual std::vector<int64_t> arrange(std::vector<int64_t> order, int64_t /*epoch*/,
+                                       int64_t /*images*/) {
+    return order;
+  }
   /// `order` has the samples of this process, of which those before `first` are done.
   virtual void start_epoch(int64_t epoch, std::vector<int64_t> order, int64_t first) = 0;
   /// Forward and backward of the next batch: leaves the gradients, which were cleared.

@@ -196,8 +196,9 @@ void Trainer::introduce(const std::string& images_kept) const {
 std::vector<int64_t> Trainer::epoch_order() const {
   auto order = data::epoch_order(data_.train_samples, settings_.initial.seed, progression().epoch,
                                  /*shuffle=*/true);
-  if (group_.alone()) return order;
   order.resize(size_t(epoch_images()));
+  order = task_.arrange(std::move(order), progression().epoch, step_images());
+  if (group_.alone()) return order;
   return data::training_shard(order, group_.rank(), group_.size());
 }
 

@@ -1,5 +1,7 @@
 #include "train/torch/detector.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "detect/proposals.h"
 #include "model/detection.h"
@@ -18,15 +20,16 @@ std::span<const float> span_of(const torch::Tensor& host) {
   return {host.data_ptr<float>(), size_t(host.numel())};
 }
 
+std::vector<torch::Tensor> learning(std::vector<torch::Tensor> parameters) {
+  std::erase_if(parameters, [](const torch::Tensor& each) { return !each.requires_grad(); });
+  return parameters;
+}
+
 torch::Tensor to_host(const torch::Tensor& tensor) {
   return tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
 }
 
 }  // namespace
-
-Size size_of(const torch::Tensor& maps) {
-  return {int(maps.size(2)), int(maps.size(3))};
-}
 
 DetectorImpl::DetectorImpl(const ModelSpec& spec) : spec_(spec) {
   validate(spec_, "the detector's spec");
@@ -39,47 +42,65 @@ DetectorImpl::DetectorImpl(const ModelSpec& spec) : spec_(spec) {
   score_ = register_module("proposal_score", convolution(channels, anchors, 1));
   box_ = register_module("proposal_box", convolution(channels, 4 * anchors, 1));
   eval();
+  for (Network network : {extractor_, boxes_}) network->freeze_norms();
 }
 
-ProposalOutput DetectorImpl::score_anchors(const torch::Tensor& features) {
-  const torch::Tensor hidden = torch::relu(conv_(features));
-  // [1, anchors of a cell, H, W] becomes [H, W, anchors of a cell].
+Size DetectorImpl::feature_size(Size image) const {
+  return extractor_spec().block_size(extractor_spec().blocks() - 1, image);
+}
+
+ProposalOutput DetectorImpl::score_anchors(const torch::Tensor& features, const ImageAreas& areas) {
+  const int64_t level = ImageAreas::level_of(extractor_spec().blocks() - 1);
+  const torch::Tensor outside = areas.outside(level, size_of(features));
+  const torch::Tensor hidden = torch::relu(conv_(filled(features, outside)));
+  // [B, anchors of a cell, H, W] becomes [B, H, W, anchors of a cell].
   auto by_cells = [](const torch::Tensor& maps) { return maps.permute({0, 2, 3, 1}).contiguous(); };
-  return {by_cells(score_(hidden)).view({-1}), by_cells(box_(hidden)).view({-1, 4})};
+  const int64_t batch = features.size(0);
+  return {by_cells(score_(hidden)).view({batch, -1}), by_cells(box_(hidden)).view({batch, -1, 4})};
 }
 
-torch::Tensor DetectorImpl::crop(const torch::Tensor& features, std::span<const Box> boxes,
-                                 Size image) {
-  std::vector<detect::CropBox> crops;
-  for (const Box& box : boxes) crops.push_back(detect::crop_box(box, image));
+torch::Tensor DetectorImpl::crop(const torch::Tensor& features, std::span<const ImageBoxes> boxes) {
+  std::vector<ImageCrops> crops;
+  for (const ImageBoxes& of_image : boxes) {
+    crops.push_back({{}, feature_size(of_image.image)});
+    for (const Box& box : of_image.boxes) {
+      crops.back().boxes.push_back(detect::crop_box(box, of_image.image));
+    }
+  }
   const detect::CropSettings settings{spec_.detection->crop, spec_.detection->pool};
   const torch::Tensor pooled = crop_and_pool(features, crops, settings);
   return pooled.is_cuda() ? pooled.contiguous(torch::MemoryFormat::ChannelsLast) : pooled;
 }
 
-torch::Tensor DetectorImpl::classify(const torch::Tensor& features, std::span<const Box> boxes,
-                                     Size image) {
-  if (boxes.empty()) return features.new_zeros({0, spec_.outputs()});
-  return classify_crops(crop(features, boxes, image));
+torch::Tensor DetectorImpl::classify(const torch::Tensor& features,
+                                     std::span<const ImageBoxes> boxes) {
+  const bool none = std::all_of(boxes.begin(), boxes.end(),
+                                [](const ImageBoxes& image) { return image.boxes.empty(); });
+  if (none) return features.new_zeros({0, spec_.outputs()});
+  return classify_crops(crop(features, boxes));
 }
 
 std::vector<torch::Tensor> DetectorImpl::extractor_parameters() const {
-  std::vector<torch::Tensor> parameters = extractor_->parameters();
+  std::vector<torch::Tensor> parameters = learning(extractor_->parameters());
   for (const torch::nn::Conv2d& layer : {conv_, score_, box_}) {
-    for (const torch::Tensor& parameter : layer->parameters()) parameters.push_back(parameter);
+    for (const torch::Tensor& parameter : learning(layer->parameters())) {
+      parameters.push_back(parameter);
+    }
   }
   return parameters;
+}
+
+std::vector<torch::Tensor> DetectorImpl::box_parameters() const {
+  return learning(boxes_->parameters());
 }
 
 std::vector<Box> DetectorImpl::anchors(Size features) const {
   return detect::make_anchors(detect::anchor_settings(spec_), features);
 }
 
-std::vector<Box> DetectorImpl::propose(const ProposalOutput& output, std::span<const Box> anchors,
-                                       Size image) const {
-  const torch::Tensor scores = to_host(output.scores), codes = to_host(output.codes);
-  return detect::propose(anchors, span_of(scores), span_of(codes), image,
-                         detect::proposal_options(*spec_.detection));
+std::vector<Box> DetectorImpl::propose(std::span<const float> scores, std::span<const float> codes,
+                                       std::span<const Box> anchors, Size image) const {
+  return detect::propose(anchors, scores, codes, image, detect::proposal_options(*spec_.detection));
 }
 
 DetectionOutput detect(Detector detector, const torch::Tensor& image,
@@ -89,8 +110,11 @@ DetectionOutput detect(Detector detector, const torch::Tensor& image,
   const NetworkOutput extracted = detector->extract(image);
   const std::vector<Box> anchors = detector->anchors(size_of(extracted.features));
   DetectionOutput output;
-  output.proposals = detector->propose(detector->score_anchors(extracted.features), anchors, size);
-  output.outputs = to_host(detector->classify(extracted.features, output.proposals, size));
+  const ProposalOutput scored = detector->score_anchors(extracted.features);
+  const torch::Tensor scores = to_host(scored.scores), codes = to_host(scored.codes);
+  output.proposals = detector->propose(span_of(scores), span_of(codes), anchors, size);
+  const ImageBoxes boxes{output.proposals, size};
+  output.outputs = to_host(detector->classify(extracted.features, {&boxes, 1}));
   output.detections = detect::find_detections(output.proposals, span_of(output.outputs),
                                               detector->spec().classes, size, options);
   output.extracted = results_of(detector->extractor_spec(), extracted, size).front();

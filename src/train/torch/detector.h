@@ -13,17 +13,21 @@
 
 namespace sact::train {
 
-/// What the proposal layers say of every anchor, in the order of detect::make_anchors.
+/// What the proposal layers say of every anchor of a batch's features, in the order of
+/// detect::make_anchors.
 struct ProposalOutput {
-  torch::Tensor scores;  // [anchors]
-  torch::Tensor codes;   // [anchors, 4]
+  torch::Tensor scores;  // [B, anchors]
+  torch::Tensor codes;   // [B, anchors, 4]
+};
+
+/// Boxes in pixels of one image of a batch, which has that size.
+struct ImageBoxes {
+  std::span<const Box> boxes;
+  Size image;
 };
 
 /// Extractor, proposal layers, and the network that classifies boxes. Norms always use their moving
 /// averages, in training too.
-/// Of maps [batch, channels, H, W].
-Size size_of(const torch::Tensor& maps);
-
 class DetectorImpl : public torch::nn::Module {
  public:
   explicit DetectorImpl(const ModelSpec& spec);
@@ -31,23 +35,35 @@ class DetectorImpl : public torch::nn::Module {
   const ModelSpec& spec() const { return spec_; }
   const ModelSpec& extractor_spec() const { return extractor_->spec(); }
 
-  /// `image` [1, 3, H, W], scaled and normalised.
-  NetworkOutput extract(const torch::Tensor& image) { return extractor_->forward(image); }
-  ProposalOutput score_anchors(const torch::Tensor& features);
-  /// What the head says of boxes in pixels of an image of that size: [boxes, 1 + 5 * classes].
-  torch::Tensor classify(const torch::Tensor& features, std::span<const Box> boxes, Size image);
+  /// `images` [B, 3, H, W], scaled and normalised.
+  NetworkOutput extract(const torch::Tensor& images, const ForwardOptions& options = {}) {
+    return extractor_->forward(images, options);
+  }
+  /// `areas`: of images that are smaller than the batch.
+  ProposalOutput score_anchors(const torch::Tensor& features, const ImageAreas& areas = {});
+  /// What the head says of boxes, those of one image after the other: [boxes, 1 + 5 * classes].
+  torch::Tensor classify(const torch::Tensor& features, std::span<const ImageBoxes> boxes);
   /// Its two steps, for at least one box: what is cropped, and what is said of it.
-  torch::Tensor crop(const torch::Tensor& features, std::span<const Box> boxes, Size image);
-  torch::Tensor classify_crops(const torch::Tensor& crops) { return boxes_->forward(crops).logits; }
+  torch::Tensor crop(const torch::Tensor& features, std::span<const ImageBoxes> boxes);
+  torch::Tensor classify_crops(const torch::Tensor& crops, const ForwardOptions& options = {}) {
+    return boxes_->forward(crops, options).logits;
+  }
+
+  /// Of an image of that size.
+  Size feature_size(Size image) const;
 
   std::vector<Box> anchors(Size features) const;
-  /// The boxes to look at, without gradients.
-  std::vector<Box> propose(const ProposalOutput& output, std::span<const Box> anchors,
-                           Size image) const;
+  /// The boxes of an image to look at, from the scores and codes of its anchors.
+  std::vector<Box> propose(std::span<const float> scores, std::span<const float> codes,
+                           std::span<const Box> anchors, Size image) const;
 
-  /// Of what extracts features and scores anchors, and of what classifies boxes.
+  /// The parameters that learn, of what extracts features and scores anchors, and of what
+  /// classifies boxes.
   std::vector<torch::Tensor> extractor_parameters() const;
-  std::vector<torch::Tensor> box_parameters() const { return boxes_->parameters(); }
+  std::vector<torch::Tensor> box_parameters() const;
+
+  Network extractor() const { return extractor_; }
+  Network boxes() const { return boxes_; }
 
  private:
   ModelSpec spec_;

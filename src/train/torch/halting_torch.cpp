@@ -44,11 +44,13 @@ struct HardScore : torch::autograd::Function<HardScore> {
 
 }  // namespace
 
-HaltingTracker::HaltingTracker(const torch::Tensor& like, double epsilon)
+HaltingTracker::HaltingTracker(const torch::Tensor& like, double epsilon,
+                               const torch::Tensor& outside)
     : threshold_(halting_threshold(epsilon)) {
   const auto type = c10::promoteTypes(like.scalar_type(), torch::kFloat32);
   const auto real = like.options().dtype(type).requires_grad(false);
-  active_ = torch::ones(like.sizes(), real.dtype(torch::kBool));
+  active_ = outside.defined() ? outside.logical_not()
+                              : torch::ones(like.sizes(), real.dtype(torch::kBool));
   cumulative_ = torch::zeros(like.sizes(), real);
   remainder_ = torch::ones(like.sizes(), real);
   remainder_at_halt_ = torch::zeros(like.sizes(), real);

@@ -12,8 +12,9 @@ namespace sact::train {
 /// R = 1 - sum of the scores before the last, and so d rho / d h^l = -1 for l < N and 0 otherwise.
 class HaltingTracker {
  public:
-  /// `like` gives shape, device and type, which is 32 bits at least.
-  HaltingTracker(const torch::Tensor& like, double epsilon);
+  /// `like` gives shape, device and type, which is 32 bits at least. Where `outside` (boolean; may
+  /// be undefined) is true nothing is ever active, and the ponder cost is 0.
+  HaltingTracker(const torch::Tensor& like, double epsilon, const torch::Tensor& outside = {});
 
   /// Takes the scores of the unit just evaluated and returns the weights p of its output, zero
   /// where a position had halted before. For the last unit use `last_step`.

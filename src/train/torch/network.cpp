@@ -60,8 +60,34 @@ Convolution make_convolution(const ConvStep& step, const ModelSpec& spec, torch:
   return made;
 }
 
-/// Pads where TensorFlow would, with what no maximum takes.
-torch::Tensor max_pool(const torch::Tensor& x, const PoolStep& pool) {
+constexpr double kLeast = -std::numeric_limits<double>::infinity();  // what no maximum takes
+
+/// Pooling of one side, 2 or 3, padded where TensorFlow would for each image's own extent: an odd
+/// one has a line in front of it.
+torch::Tensor max_pool_same(const torch::Tensor& x, int64_t side, const torch::Tensor& extents,
+                            const PoolStep& pool) {
+  const bool rows = side == 2;
+  const std::vector<int64_t> lines =
+      rows ? std::vector<int64_t>{0, 0, 1, 2} : std::vector<int64_t>{1, 2, 0, 0};
+  const torch::Tensor padded = torch::constant_pad_nd(x, lines, kLeast);
+  const int64_t span = (pool.output(int(x.size(side))) - 1) * pool.kStride + pool.kKernel;
+  const std::vector<int64_t> kernel = {rows ? pool.kKernel : 1, rows ? 1 : pool.kKernel};
+  const std::vector<int64_t> stride = {rows ? pool.kStride : 1, rows ? 1 : pool.kStride};
+  const auto pooled = [&](int64_t first) {
+    return torch::max_pool2d(padded.narrow(side, first, span), kernel, stride);
+  };
+  return torch::where(extents.remainder(2).eq(1).view({-1, 1, 1, 1}), pooled(0), pooled(1));
+}
+
+/// Pads where TensorFlow would, with what no maximum takes. `areas`: of images that are smaller
+/// than the batch.
+torch::Tensor max_pool(torch::Tensor x, const PoolStep& pool, const ImageAreas& areas) {
+  x = filled(x, areas.outside(ImageAreas::kStem, size_of(x)), kLeast);
+  if (areas && pool.padding == StemPool::kSame) {
+    const torch::Tensor extents = areas.sizes()[ImageAreas::kStem];
+    x = max_pool_same(x, 2, extents.select(1, 0), pool);
+    return max_pool_same(x, 3, extents.select(1, 1), pool);
+  }
   if (pool.padding == StemPool::kSymmetric)
     return torch::max_pool2d(x, pool.kKernel, pool.kStride, 1);
   if (pool.padding != StemPool::kSame) {
@@ -74,8 +100,7 @@ torch::Tensor max_pool(const torch::Tensor& x, const PoolStep& pool) {
   };
   const auto [top, bottom] = padding(x.size(2));
   const auto [left, right] = padding(x.size(3));
-  const double least = -std::numeric_limits<double>::infinity();
-  return torch::max_pool2d(torch::constant_pad_nd(x, {left, right, top, bottom}, least),
+  return torch::max_pool2d(torch::constant_pad_nd(x, {left, right, top, bottom}, kLeast),
                            pool.kKernel, pool.kStride);
 }
 
@@ -129,22 +154,31 @@ HaltingScoreImpl::HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spe
   if (step.norms) global_norm_ = add(step.global_norm().name, batch_norm(step.global_norm(), spec));
 }
 
-torch::Tensor HaltingScoreImpl::argument(const torch::Tensor& x) {
-  torch::Tensor pooled = x.mean({2, 3});
+torch::Tensor HaltingScoreImpl::argument(const torch::Tensor& x, const BlockArea& area) {
+  torch::Tensor pooled = area.outside.defined()
+                             ? filled(x, area.outside).sum({2, 3}) / area.positions.view({-1, 1})
+                             : x.mean({2, 3});
   if (global_norm_) pooled = global_norm_(pooled);
   torch::Tensor sum = global_(pooled).view({-1, 1, 1, 1});
-  if (local_) sum = sum + local_(local_norm_ ? local_norm_(x) : x);
+  if (local_) sum = sum + local_(filled(local_norm_ ? local_norm_(x) : x, area.outside));
   return at_least_float32(sum);
 }
 
-torch::Tensor HaltingScoreImpl::over_tiles(const torch::Tensor& values) const {
-  return local_ ? average_tiles(values, tile_) : values;
+torch::Tensor HaltingScoreImpl::over_tiles(const torch::Tensor& values,
+                                           const BlockArea& area) const {
+  if (!local_ || tile_ == 1) return values;
+  if (!area.outside.defined()) return average_tiles(values, tile_);
+  // A tile at an image's edge is divided by the positions it has there.
+  const torch::Tensor share =
+      average_tiles(area.outside.logical_not().to(values.scalar_type()), tile_);
+  return average_tiles(filled(values, area.outside), tile_) / share.clamp_min(1e-6);
 }
 
-torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x, double shift) {
-  torch::Tensor score = argument(x);
+torch::Tensor HaltingScoreImpl::forward(const torch::Tensor& x, double shift,
+                                        const BlockArea& area) {
+  torch::Tensor score = argument(x, area);
   if (shift != 0) score = score + shift;
-  return over_tiles(sact::train::halting_score(score, score_floor_, slope_floor));
+  return over_tiles(sact::train::halting_score(score, score_floor_, slope_floor), area);
 }
 
 bool HaltingScoreImpl::can_be_fused_hard() const {
@@ -170,8 +204,13 @@ ScoreTensors HaltingScoreImpl::tensors() const {
   return tensors;
 }
 
-torch::Tensor Convolution::operator()(const torch::Tensor& x) {
-  torch::Tensor y = conv(x);
+bool Convolution::strided() const {
+  return torch::IntArrayRef(conv->options.stride())[0] > 1;
+}
+
+torch::Tensor Convolution::operator()(const torch::Tensor& x, const torch::Tensor& outside) {
+  const bool sees_neighbours = torch::IntArrayRef(conv->options.kernel_size())[0] > 1;
+  torch::Tensor y = conv(sees_neighbours ? filled(x, outside) : x);
   if (norm) y = norm(y);
   return relu ? torch::relu(y) : y;
 }
@@ -196,20 +235,27 @@ torch::Tensor ResidualUnitImpl::entry(const torch::Tensor& x) {
   return preactivation_ ? torch::relu(preactivation_(x)) : x;
 }
 
-torch::Tensor ResidualUnitImpl::residual(torch::Tensor f) {
-  for (Convolution& convolution : convolutions_) f = convolution(f);
+torch::Tensor ResidualUnitImpl::residual(torch::Tensor f, torch::Tensor outside,
+                                         const torch::Tensor& outside_after) {
+  for (Convolution& convolution : convolutions_) {
+    f = convolution(f, outside);
+    if (convolution.strided()) outside = outside_after;
+  }
   return f;
 }
 
-torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x) {
+torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x, const torch::Tensor& outside,
+                                        const torch::Tensor& outside_after) {
   const torch::Tensor entered = entry(x);
-  const torch::Tensor sum = (shortcut_ ? shortcut_(entered) : x) + residual(entered);
+  const torch::Tensor sum =
+      (shortcut_ ? shortcut_(entered, outside) : x) + residual(entered, outside, outside_after);
   return relu_ ? torch::relu(sum) : sum;
 }
 
-torch::Tensor ResidualUnitImpl::forward(const torch::Tensor& x, const torch::Tensor& active) {
+torch::Tensor ResidualUnitImpl::forward_where(const torch::Tensor& active, const torch::Tensor& x,
+                                              const torch::Tensor& outside) {
   SACT_ASSERT(!shortcut_);
-  return torch::where(active, forward(x), x);
+  return torch::where(active, forward(x, outside, outside), x);
 }
 
 NetworkImpl::NetworkImpl(ModelSpec spec) : spec_(std::move(spec)) {
@@ -266,17 +312,25 @@ NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOpt
     budgets.emplace(ImageBudgets{{spec_, size, options.halting.hard_budget},
                                  std::vector<HardBudget::Account>(size_t(images.size(0)))});
   }
-  torch::Tensor x = stem_ ? stem_(images) : images;
-  if (pool_) x = max_pool(x, *pool_);
+  const ImageAreas& areas = options.areas;
+  SACT_ASSERT(!areas || (stem_ && !budgets));
+  torch::Tensor x =
+      stem_ ? stem_(images, areas.outside(ImageAreas::kImage, size_of(images))) : images;
+  if (pool_) x = max_pool(x, *pool_, areas);
   int64_t drawn = 0;  // of the noise of hard halting
+  BlockArea area;
+  area.outside = areas.outside(ImageAreas::level_of(0), size_of(x));
+  if (pool_) x = filled(x, area.outside);  // windows of nothing but padding are not finite
   for (int block = 0; block < spec_.blocks(); ++block) {
     BlockOutput& found = output.blocks.emplace_back();
+    area = next_area(areas, block, size_of(x), area);
+    found.positions = area.positions;
     if (!spec_.adaptive()) {
-      x = run_plain_block(block, x, found);
+      x = run_plain_block(block, x, area, found);
     } else if (options.hard) {
-      x = run_hard_block(block, x, *options.hard, drawn, found);
+      x = run_hard_block(block, x, *options.hard, area, drawn, found);
     } else {
-      x = run_adaptive_block(block, x, options, budgets ? &*budgets : nullptr, found);
+      x = run_adaptive_block(block, x, options, area, budgets ? &*budgets : nullptr, found);
     }
     found.features = x;
   }
@@ -286,19 +340,35 @@ NetworkOutput NetworkImpl::forward(const torch::Tensor& images, const ForwardOpt
   return output;
 }
 
-torch::Tensor NetworkImpl::run_plain_block(int block, torch::Tensor x, BlockOutput& output) {
+BlockArea NetworkImpl::next_area(const ImageAreas& areas, int block, Size entering,
+                                 const BlockArea& before) const {
+  if (!areas) return {};
+  const int64_t level = ImageAreas::level_of(block);
+  const int stride = spec_.unit_stride(block, 0);
+  const Size inside{(entering.height + stride - 1) / stride,
+                    (entering.width + stride - 1) / stride};
+  return {before.outside, areas.outside(level, inside), areas.positions(level)};
+}
+
+torch::Tensor NetworkImpl::run_plain_block(int block, torch::Tensor x, const BlockArea& area,
+                                           BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
-  for (ResidualUnit& unit : units) x = unit->forward(x);
+  for (size_t l = 0; l < units.size(); ++l) {
+    x = units[l]->forward(x, l == 0 ? area.entering : area.outside, area.outside);
+  }
   const auto options = x.options().dtype(torch::kFloat32).requires_grad(false);
-  output.units = torch::full({x.size(0), x.size(2), x.size(3)}, double(units.size()), options);
+  output.units =
+      filled(torch::full({x.size(0), 1, x.size(2), x.size(3)}, double(units.size()), options),
+             area.outside)
+          .squeeze(1);
   output.ponder_cost = output.units;
   output.evaluated_units = int(units.size());
   return x;
 }
 
 torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
-                                              const ForwardOptions& options, ImageBudgets* budgets,
-                                              BlockOutput& output) {
+                                              const ForwardOptions& options, const BlockArea& area,
+                                              ImageBudgets* budgets, BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
   // In training with joined norms no worker may leave earlier than another: they would wait for its
   // sums. In inference nothing inside the network is exchanged, and each leaves as it likes. Where
@@ -306,23 +376,23 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
   const bool waits = x.is_cuda() && torch::GradMode::is_enabled();
   const bool early_exit =
       options.early_exit.value_or(!is_training() && !waits) && !(is_training() && joined_norms_);
-  x = units[0]->forward(x);
+  x = units[0]->forward(x, area.entering, area.outside);
   if (fuses(block, x, options)) return run_fused_block(block, x, output);
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);
   const bool spatial = spec_.halting == Halting::kSact;
   HaltingTracker tracker(
       torch::empty({batch, 1, spatial ? height : 1, spatial ? width : 1}, x.options()),
-      spec_.epsilon);
+      spec_.epsilon, spatial ? area.outside : torch::Tensor());
   torch::Tensor result;
   std::vector<torch::Tensor> weights;
   for (size_t l = 0; l < units.size(); ++l) {
     if (l > 0) {
       if (early_exit && !tracker.any_active()) break;
-      x = units[l]->forward(x, tracker.active());
+      x = units[l]->forward_where(tracker.active(), x, area.outside);
     }
     const bool last = l + 1 == units.size();
     torch::Tensor score =
-        last ? torch::Tensor() : units[l]->halting_score(x, options.halting.shift);
+        last ? torch::Tensor() : units[l]->halting_score(x, options.halting.shift, area);
     if (budgets && !last) {
       score = limited_scores(score, tracker, block, int(l), {batch, 1, height, width}, *budgets);
     }
@@ -331,8 +401,11 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
     output.evaluated_units = int(l) + 1;
     if (options.distribution) weights.push_back(p.expand({batch, 1, height, width}));
   }
-  output.ponder_cost = tracker.ponder_cost().expand({batch, 1, height, width}).squeeze(1);
-  output.units = tracker.units().expand({batch, 1, height, width}).squeeze(1);
+  const auto own = [&](const torch::Tensor& map) {
+    return filled(map.expand({batch, 1, height, width}), area.outside).squeeze(1);
+  };
+  output.ponder_cost = own(tracker.ponder_cost());
+  output.units = own(tracker.units());
   if (options.distribution) {
     while (weights.size() < units.size()) weights.push_back(torch::zeros_like(weights.front()));
     output.distribution = torch::cat(weights, 1);
@@ -342,7 +415,7 @@ torch::Tensor NetworkImpl::run_adaptive_block(int block, torch::Tensor x,
 
 bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions& options) const {
   const auto& units = blocks_[size_t(block)];
-  return use_fused_blocks_ && !joined_norms_ && !options.distribution &&
+  return use_fused_blocks_ && !joined_norms_ && !options.distribution && !options.areas &&
          options.halting.shift == 0 && !options.halting.limits_images() &&
          !options.early_exit.value_or(false) && is_training() && torch::GradMode::is_enabled() &&
          units.size() > 1 && units[0]->halting().can_be_fused() &&
@@ -350,30 +423,35 @@ bool NetworkImpl::fuses(int block, const torch::Tensor& x, const ForwardOptions&
 }
 
 torch::Tensor NetworkImpl::run_hard_block(int block, torch::Tensor x, const HardHalting& hard,
-                                          int64_t& drawn, BlockOutput& output) {
+                                          const BlockArea& area, int64_t& drawn,
+                                          BlockOutput& output) {
   auto& units = blocks_[size_t(block)];
-  x = units[0]->forward(x);
-  if (fuses_hard(block, x)) return run_fused_hard_block(block, x, hard, drawn, output);
+  x = units[0]->forward(x, area.entering, area.outside);
+  if (!area.outside.defined() && fuses_hard(block, x)) {
+    return run_fused_hard_block(block, x, hard, drawn, output);
+  }
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3);
   const bool spatial = spec_.halting == Halting::kSact;
   torch::Tensor active =  // 1 or 0, with gradients
       torch::ones({batch, 1, spatial ? height : 1, spatial ? width : 1},
                   x.options().dtype(torch::kFloat32).requires_grad(false));
+  if (spatial) active = filled(active, area.outside);
   torch::Tensor count = active;
   for (size_t l = 1; l < units.size(); ++l) {
     HaltingScoreImpl& score = units[l - 1]->halting();
-    torch::Tensor z = (score.argument(x.detach()) - hard.threshold) / hard.steepness;
+    torch::Tensor z = (score.argument(x.detach(), area) - hard.threshold) / hard.steepness;
     if (hard.noise.defined()) {
       const int64_t values = z.numel() / batch;
       z = z + hard.noise.narrow(1, drawn, values).view_as(z);
       drawn += values;
     }
-    active = active * (1 - hard_score(score.over_tiles(z)));
+    active = active * (1 - hard_score(score.over_tiles(z, area)));
     // Exactly one of the two, where a product would round.
-    x = torch::lerp(x, units[l]->forward(x).to(x.scalar_type()), active.to(x.scalar_type()));
+    x = torch::lerp(x, units[l]->forward(x, area.outside, area.outside).to(x.scalar_type()),
+                    active.to(x.scalar_type()));
     count = count + active;
   }
-  output.ponder_cost = count.expand({batch, 1, height, width}).squeeze(1);
+  output.ponder_cost = filled(count.expand({batch, 1, height, width}), area.outside).squeeze(1);
   output.units = output.ponder_cost.detach();
   output.evaluated_units = int(units.size());
   return x;
@@ -426,7 +504,9 @@ int64_t HardHalting::draws(const ModelSpec& spec, Size image) {
 torch::Tensor ponder_penalty(const NetworkOutput& output) {
   torch::Tensor sum;
   for (const BlockOutput& block : output.blocks) {
-    const torch::Tensor mean = block.ponder_cost.mean();
+    const torch::Tensor mean = block.positions.defined()
+                                   ? (block.ponder_cost.sum({1, 2}) / block.positions).mean()
+                                   : block.ponder_cost.mean();
     sum = sum.defined() ? sum + mean : mean;
   }
   return sum;

@@ -9,10 +9,18 @@
 #include "model/hard_budget.h"
 #include "train/torch/fused_block.h"
 #include "train/torch/halting_torch.h"
+#include "train/torch/image_areas.h"
 #include "train/torch/libtorch.h"
 #include "train/torch/norm.h"
 
 namespace sact::train {
+
+/// What of a block's maps is padding; all undefined where every image fills the batch.
+struct BlockArea {
+  torch::Tensor entering;   // [B, 1, H, W], of what enters the block: true at padding
+  torch::Tensor outside;    // likewise inside of the block
+  torch::Tensor positions;  // [B]: those of an image in it
+};
 
 /// H(x): the halting score of a unit, of the sigmoid of W~ * n'(x) + W n(pool(x)) + b, without the
 /// first term for ACT.
@@ -20,11 +28,11 @@ class HaltingScoreImpl : public torch::nn::Module {
  public:
   HaltingScoreImpl(const HaltingStep& step, const ModelSpec& spec);
   /// [B, 1, H, W] for SACT (tiles averaged), [B, 1, 1, 1] for ACT. `shift`: see HaltingControl.
-  torch::Tensor forward(const torch::Tensor& x, double shift = 0);
+  torch::Tensor forward(const torch::Tensor& x, double shift = 0, const BlockArea& area = {});
   /// What the sigmoid is taken of, in 32 bits at least; tiles are not averaged.
-  torch::Tensor argument(const torch::Tensor& x);
+  torch::Tensor argument(const torch::Tensor& x, const BlockArea& area = {});
   /// Averages over the tiles of positions that halt together.
-  torch::Tensor over_tiles(const torch::Tensor& values) const;
+  torch::Tensor over_tiles(const torch::Tensor& values, const BlockArea& area = {}) const;
   /// Whether FusedBlock computes the same: it knows neither tiles nor scores without norms, nor
   /// frozen norms.
   bool can_be_fused() const { return tile_ == 1 && global_norm_ && !global_norm_->frozen; }
@@ -50,20 +58,25 @@ struct Convolution {
   bool relu = false;
 
   explicit operator bool() const { return !conv.is_empty(); }
-  torch::Tensor operator()(const torch::Tensor& x);
+  bool strided() const;
+  /// `outside`: what of x is padding.
+  torch::Tensor operator()(const torch::Tensor& x, const torch::Tensor& outside = {});
 };
 
 /// A residual unit; see UnitSteps.
 class ResidualUnitImpl : public torch::nn::Module {
  public:
   ResidualUnitImpl(const UnitSteps& steps, const ModelSpec& spec);
-  /// Evaluated everywhere.
-  torch::Tensor forward(const torch::Tensor& x);
+  /// Evaluated everywhere. `outside`: what of x is padding, and what of the result.
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& outside = {},
+                        const torch::Tensor& outside_after = {});
   /// Evaluated where `active` is true; elsewhere x keeps its value. Not for the first unit of a
   /// block, which is always evaluated everywhere.
-  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& active);
-  torch::Tensor halting_score(const torch::Tensor& x, double shift = 0) {
-    return halting_->forward(x, shift);
+  torch::Tensor forward_where(const torch::Tensor& active, const torch::Tensor& x,
+                              const torch::Tensor& outside = {});
+  torch::Tensor halting_score(const torch::Tensor& x, double shift = 0,
+                              const BlockArea& area = {}) {
+    return halting_->forward(x, shift, area);
   }
   const HaltingScoreImpl& halting() const { return *halting_; }
   HaltingScoreImpl& halting() { return *halting_; }
@@ -74,7 +87,8 @@ class ResidualUnitImpl : public torch::nn::Module {
 
  private:
   torch::Tensor entry(const torch::Tensor& x);
-  torch::Tensor residual(torch::Tensor entered);
+  torch::Tensor residual(torch::Tensor entered, torch::Tensor outside = {},
+                         const torch::Tensor& outside_after = {});
 
   Norm preactivation_{nullptr};
   Convolution shortcut_;
@@ -109,13 +123,17 @@ struct ForwardOptions {
   HaltingControl halting = {};
   /// For training; null: the halting rule of the paper. Of a block's outputs the ponder cost is N.
   const HardHalting* hard = nullptr;
+  /// Of images that are smaller than the batch. What is at padding in the features has no meaning.
+  ImageAreas areas = {};
 };
 
-/// What a block gave. A plain block gives every position all its units: N = rho = L.
+/// What a block gave. A plain block gives every position all its units: N = rho = L. At padding
+/// both are 0.
 struct BlockOutput {
   torch::Tensor features;      // [B, C, H, W]
   torch::Tensor ponder_cost;   // rho [B, H, W], with gradients
   torch::Tensor units;         // N [B, H, W], float
+  torch::Tensor positions;     // [B]: those of an image; undefined where it fills the batch
   torch::Tensor distribution;  // p [B, L, H, W] when asked for
   int evaluated_units = 0;     // units that were run for the batch
 };
@@ -155,12 +173,17 @@ class NetworkImpl : public torch::nn::Module {
   void synchronise_norms(ProcessGroup& group);
 
  private:
-  torch::Tensor run_plain_block(int block, torch::Tensor x, BlockOutput& output);
+  torch::Tensor run_plain_block(int block, torch::Tensor x, const BlockArea& area,
+                                BlockOutput& output);
   torch::Tensor run_adaptive_block(int block, torch::Tensor x, const ForwardOptions& options,
-                                   ImageBudgets* budgets, BlockOutput& output);
+                                   const BlockArea& area, ImageBudgets* budgets,
+                                   BlockOutput& output);
   torch::Tensor run_fused_block(int block, torch::Tensor x, BlockOutput& output);
-  torch::Tensor run_hard_block(int block, torch::Tensor x, const HardHalting& hard, int64_t& drawn,
-                               BlockOutput& output);
+  torch::Tensor run_hard_block(int block, torch::Tensor x, const HardHalting& hard,
+                               const BlockArea& area, int64_t& drawn, BlockOutput& output);
+  /// Of a block that maps of that size enter from one of the area `before`.
+  BlockArea next_area(const ImageAreas& areas, int block, Size entering,
+                      const BlockArea& before) const;
   torch::Tensor run_fused_hard_block(int block, torch::Tensor x, const HardHalting& hard,
                                      int64_t& drawn, BlockOutput& output);
   bool fuses_hard(int block, const torch::Tensor& x) const;
@@ -177,7 +200,7 @@ class NetworkImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Network);
 
-/// Sum over blocks of the mean ponder cost over batch and positions: what tau multiplies.
+/// Sum over blocks of the mean over images of their mean ponder cost: what tau multiplies.
 torch::Tensor ponder_penalty(const NetworkOutput& output);
 
 }  // namespace sact::train

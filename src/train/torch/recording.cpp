@@ -96,7 +96,8 @@ class CudaKernelGraph : public KernelGraph {
 /// Both passes for one shape: the tensors that the recorded kernels read and write.
 struct Recording {
   at::cuda::CUDAGraph forward, backward;
-  torch::Tensor input, input_gradient;          // the gradient is undefined where none is wanted
+  std::vector<torch::Tensor> inputs;
+  torch::Tensor input_gradient;                 // of the first; undefined where none is wanted
   std::vector<torch::Tensor> outputs;           // without history
   std::vector<torch::Tensor> output_gradients;  // undefined where an output has none
   const RecordedGradients* gradients = nullptr;
@@ -108,7 +109,7 @@ struct Replay : torch::autograd::Function<Replay> {
   static variable_list forward(AutogradContext* context, const Variable& input, const Variable&,
                                Recording* recording) {
     context->saved_data["recording"] = reinterpret_cast<int64_t>(recording);
-    recording->input.copy_(input);
+    recording->inputs.front().copy_(input);
     recording->forward.replay();
     variable_list outputs, without_gradients;
     for (size_t i = 0; i < recording->outputs.size(); ++i) {
@@ -143,28 +144,43 @@ class CudaRecordedPart : public RecordedPart {
         pool_(at::cuda::graph_pool_handle()),
         gradients_(std::move(parameters)) {}
 
-  std::vector<torch::Tensor> run(const torch::Tensor& input) override {
-    if (!torch::GradMode::is_enabled()) return work_(input);
-    std::vector<int64_t> shape = input.sizes().vec();
-    shape.push_back(input.requires_grad());
-    auto [place, is_new] = recordings_.try_emplace(shape);
+  std::vector<torch::Tensor> run(const std::vector<torch::Tensor>& inputs) override {
+    if (!torch::GradMode::is_enabled() || gradients_.parameters().empty()) return work_(inputs);
+    auto [place, is_new] = recordings_.try_emplace(shapes_of(inputs));
     if (!place->second) {
-      if (is_new || recorded_ == kMostRecordings) return work_(input);
-      place->second = record(input);
+      if (is_new || recorded_ == kMostRecordings) return work_(inputs);
+      place->second = record(inputs);
       ++recorded_;
     }
-    return Replay::apply(input, gradients_.parameters().front(), place->second.get());
+    Recording& recording = *place->second;
+    for (size_t i = 1; i < inputs.size(); ++i) {  // the first is copied with its gradient in mind
+      if (inputs[i].defined()) recording.inputs[i].copy_(inputs[i]);
+    }
+    return Replay::apply(inputs.front(), gradients_.parameters().front(), &recording);
   }
 
  private:
+  static std::vector<int64_t> shapes_of(const std::vector<torch::Tensor>& inputs) {
+    std::vector<int64_t> shapes = {inputs.front().requires_grad()};
+    for (const torch::Tensor& input : inputs) {
+      shapes.push_back(input.defined() ? input.dim() : -1);
+      if (!input.defined()) continue;
+      shapes.insert(shapes.end(), input.sizes().begin(), input.sizes().end());
+    }
+    return shapes;
+  }
+
   /// Activations of all shapes share one pool: nothing of one is needed when another begins.
-  std::unique_ptr<Recording> record(const torch::Tensor& input) {
+  std::unique_ptr<Recording> record(const std::vector<torch::Tensor>& inputs) {
+    const torch::Tensor& input = inputs.front();
     auto made = std::make_unique<Recording>();
     made->gradients = &gradients_;
-    made->input = input.detach().clone();
-    made->input.requires_grad_(input.requires_grad());
+    for (const torch::Tensor& each : inputs) {
+      made->inputs.push_back(each.defined() ? each.detach().clone() : torch::Tensor());
+    }
+    made->inputs.front().requires_grad_(input.requires_grad());
     made->forward.capture_begin(pool_);
-    const std::vector<torch::Tensor> outputs = work_(made->input);
+    const std::vector<torch::Tensor> outputs = work_(made->inputs);
     made->forward.capture_end();
 
     std::vector<torch::Tensor> differentiable, read;
@@ -177,7 +193,7 @@ class CudaRecordedPart : public RecordedPart {
       read.push_back(made->output_gradients.back());
     }
     std::vector<torch::Tensor> wanted = gradients_.parameters();
-    if (input.requires_grad()) wanted.push_back(made->input);
+    if (input.requires_grad()) wanted.push_back(made->inputs.front());
     made->backward.capture_begin(pool_);
     std::vector<torch::Tensor> found =
         torch::autograd::grad(differentiable, wanted, read, /*retain_graph=*/std::nullopt,

@@ -62,22 +62,22 @@ class RecordedGradients {
   std::vector<torch::Tensor> parameters_, kept_;
 };
 
-/// A part of a network, of one tensor and some parameters. The first input of a shape is worked on
-/// as it is, so that libraries choose their algorithms; with the second the kernels of both passes
-/// are recorded, and from there on replayed.
+/// A part of a network, of some tensors and parameters. The first inputs of their shapes are worked
+/// on as they are, so that libraries choose their algorithms; with the second the kernels of both
+/// passes are recorded, and from there on replayed.
 class RecordedPart {
  public:
-  using Work = std::function<std::vector<torch::Tensor>(const torch::Tensor& input)>;
+  using Work = std::function<std::vector<torch::Tensor>(const std::vector<torch::Tensor>& inputs)>;
 
   /// Null where nothing can be recorded. A RecordingStream must live as long as it.
   static std::unique_ptr<RecordedPart> create(torch::Device device, Work work,
                                               std::vector<torch::Tensor> parameters);
   virtual ~RecordedPart() = default;
 
-  /// What `work` gives for the input, with gradients, which are added to those of the parameters
-  /// and handed on to the input. Good until the next run(), which must not come between the two
-  /// passes of another.
-  virtual std::vector<torch::Tensor> run(const torch::Tensor& input) = 0;
+  /// What `work` gives for the inputs, with gradients, which are added to those of the parameters
+  /// and handed on to the first input; others have none. An input may be undefined. Good until the
+  /// next run(), which must not come between the two passes of another.
+  virtual std::vector<torch::Tensor> run(const std::vector<torch::Tensor>& inputs) = 0;
 };
 
 }  // namespace sact::train
