@@ -216,7 +216,7 @@ TEST_F(CliJson, OfTraining) {
   checked("train-detector",
           {"--data", "synthetic:size=64,count=2,val=1", "-o", "found", "train=train", "val=val",
            "shorter_side=64", "stem=small", "unit=basic", "width=4", "units=1,1,1",
-           "anchor_sizes=16,32", "epochs=1"});
+           "anchor_sizes=16,32", "batch=2", "epochs=1"});
   checked("adapt", {"run/best.safetensors", "--images", "photos", "-o", "adapted", "size=32",
                     "batch=1", "epochs=1"});
 }

@@ -104,6 +104,7 @@ TEST_F(ProcessesCommand, TwoTrainADetectorAndOneSpeaks) {
                                               "proposal_channels=8",
                                               "proposals=10",
                                               "box_batch=8",
+                                              "batch=1",
                                               "epochs=2",
                                               "samples=0",
                                               "workers=1"};
