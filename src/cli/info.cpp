@@ -120,8 +120,7 @@ int run(const InfoOptions& options) {
         spec.score_floor > 0 ? fmt::format(", a floor of {} under scores", spec.score_floor) : ""));
   }
   if (file.dial()) {
-    print(fmt::format("  dial: budgets from {:.2f} to {:.2f}, measured on {} of {}x{}",
-                      file.dial()->least_share(), file.dial()->largest_share(),
+    print(fmt::format("  dial: budgets from {}, measured on {} of {}x{}", file.dial()->range(),
                       pluralize(file.dial()->images, "image"), file.dial()->size.height,
                       file.dial()->size.width));
   }

@@ -8,10 +8,6 @@
 namespace sact::engine {
 namespace {
 
-double length(const std::vector<float>& values) {
-  return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
-}
-
 }  // namespace
 
 Folding::Folding(const ModelSpec& spec, const WeightSource& weights)
@@ -55,7 +51,6 @@ FoldedScore Folding::score(const HaltingStep& step) const {
   score.step = step;
   const Affine global_norm = folded(step.global_norm());
   score.global = values(step.global_name() + ".weight");
-  score.steepness = length(score.global);
   double shift = values(step.global_name() + ".bias")[0];
   for (size_t c = 0; c < channels; ++c) {
     shift += double(score.global[c]) * global_norm.shift[c];
@@ -65,7 +60,6 @@ FoldedScore Folding::score(const HaltingStep& step) const {
   if (!step.local) return score;
   const Affine local_norm = folded(step.local_norm());
   const std::vector<float> local = values(step.local_name() + ".weight");  // [1, C, 3, 3]
-  score.steepness = std::hypot(score.steepness, length(local));
   score.taps.resize(local.size());
   for (size_t tap = 0; tap < FoldedScore::kTaps; ++tap) {
     double tap_shift = 0;

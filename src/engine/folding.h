@@ -39,9 +39,6 @@ struct FoldedScore {
   std::array<float, kTaps> tap_shifts = {};
   std::vector<float> global;  // [channels]
   float shift = 0;
-  /// How much it changes with its input: the Euclidean length of its weights, which are multiplied
-  /// with normalised inputs.
-  double steepness = 0;
 };
 
 /// Folds the steps of one network; layer by layer, so that a network is never in memory twice.

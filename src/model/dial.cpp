@@ -74,6 +74,11 @@ DialPoint point_from_json(const Json& json, const std::string& name) {
 
 }  // namespace
 
+std::string Dial::range() const {
+  return fmt::format("{:.3f} to {:.3f}", std::ceil(least_share() * 1000) / 1000,
+                     std::floor(largest_share() * 1000) / 1000);
+}
+
 double Dial::shift_for(double share) const {
   SACT_ASSERT(share >= least_share() && share <= largest_share());
   // The first point that takes no more; of equal shares that with the least shift.

@@ -31,6 +31,8 @@ struct Dial {
 
   double least_share() const { return points.back().flops_share.mean; }
   double largest_share() const { return points.front().flops_share.mean; }
+  /// The budgets that it has, such as "0.325 to 1.009": rounded inwards, so that both ends are met.
+  std::string range() const;
   /// The shift for a share of the dense network's FLOPs between these, between points linearly.
   double shift_for(double share) const;
 };

@@ -21,9 +21,8 @@ double shift_of_budget(const HaltingRequest& request, const ModelSpec& spec,
         term, request.budget, name, name);
   }
   if (!(request.budget >= dial->least_share() && request.budget <= dial->largest_share())) {
-    fail("{} {:g}: the curve of {} goes from {:.3f} to {:.3f} of the dense network's FLOPs", term,
-         request.budget, name, std::ceil(dial->least_share() * 1000) / 1000,
-         std::floor(dial->largest_share() * 1000) / 1000);
+    fail("{} {:g}: the curve of {} goes from {} of the dense network's FLOPs", term, request.budget,
+         name, dial->range());
   }
   return dial->shift_for(request.budget);
 }

@@ -182,21 +182,6 @@ TEST(Tiles, FewPositionsInManyTilesAreDirect) {
   EXPECT_GT(tile_cost(layer, 4, 100), direct_cost(layer, 100));   // one in each
 }
 
-TEST(Tiles, NetworksWithSteepScoresHaveNone) {
-  const ModelSpec spec = spec_of(Halting::kSact, UnitKind::kBottleneck);
-  test::WeightMap weights = test::random_weight_map(spec, 81);
-  const auto has_tiles = [&] {
-    const auto plan = plan_with(Multiplications::kFewest, spec, weights);
-    return plan->blocks[0][1].layers[1].tiles != nullptr;
-  };
-  EXPECT_TRUE(has_tiles());
-  for (auto& [name, values] : weights) {
-    if (name.find("halting.local.weight") == name.npos) continue;
-    for (float& value : values) value *= 10000;
-  }
-  EXPECT_FALSE(has_tiles());
-}
-
 TEST(TileWeights, AreMadeOnceAndEqualForAllSessions) {
   const ModelSpec spec = spec_of(Halting::kNone, UnitKind::kBasic);
   const auto plan = plan_with(Multiplications::kFewest, spec, test::random_weight_map(spec, 71));

@@ -12,28 +12,6 @@ namespace {
 /// What the arena of a plan takes at a time.
 constexpr size_t kWeightPieceBytes = size_t{16} << 20;
 
-/// Scores that are steeper show the rounding of products, in whichever form: with tiles, logits
-/// would differ from those with direct products by more than 1e-4. Networks with 72 differ by less,
-/// those with 270 by more.
-constexpr double kSteep = 128;
-
-bool has_steep_scores(const std::vector<std::vector<PackedUnit>>& blocks) {
-  for (const auto& block : blocks) {
-    for (const PackedUnit& unit : block) {
-      if (unit.score && unit.score->steepness > kSteep) return true;
-    }
-  }
-  return false;
-}
-
-void keep_direct(std::vector<std::vector<PackedUnit>>& blocks) {
-  for (auto& block : blocks) {
-    for (PackedUnit& unit : block) {
-      for (PackedLayer& layer : unit.layers) layer.tiles = nullptr;
-    }
-  }
-}
-
 /// Whether CpuSession has a form for such a unit: see run_bottleneck() and run_basic().
 bool can_run(const UnitSteps& unit) {
   std::vector<int> kernels;
@@ -141,7 +119,6 @@ PackedScore Packing::score(const FoldedScore& folded) {
   score.index = count_++;
   score.global = folded.global;
   score.shift = folded.shift;
-  score.steepness = folded.steepness;
   if (folded.taps.empty()) return score;
   float* taps = arena_.take<float>(int64_t(folded.taps.size()));
   std::copy(folded.taps.begin(), folded.taps.end(), taps);
@@ -180,7 +157,6 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
     if (architecture.head->norm) head->norm = folding.norm(*architecture.head->norm);
     head->layer = packing.float_layer(folding.layer(architecture.head->linear));
   }
-  if (has_steep_scores(blocks)) keep_direct(blocks);
   layers = packing.count();
   arena = packing.take_arena();
 }

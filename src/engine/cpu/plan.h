@@ -40,7 +40,6 @@ struct PackedScore {
   std::array<float, kernels::kScoreStride> tap_shift = {};  // what a tap in the image adds besides
   std::vector<float> global;                                // [C], times the mean over positions
   float shift = 0;
-  double steepness = 0;
 };
 
 /// A residual unit; see UnitSteps.
