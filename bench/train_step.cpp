@@ -44,8 +44,8 @@ class Candidate {
     network_->train();
     network_->use_fused_blocks(fused);
     sgd_ = std::make_unique<Sgd>(network_->named_parameters(), SgdOptions{});
-    step_ = std::make_unique<TrainingStep>(network_,
-                                           StepOptions{0.1, 0.005, device.is_cuda(), graph});
+    step_ =
+        std::make_unique<TrainingStep>(network_, StepOptions{0.1, 0.005, device.is_cuda(), graph});
     images_ = torch::randn({options.batch, 3, options.size, options.size}).to(device);
     labels_ = torch::randint(0, 10, {options.batch}, torch::kInt64).to(device);
   }

@@ -32,8 +32,8 @@ struct Calibration {
 Calibration calibrate(const ModelFile& model, const CalibrationOptions& options);
 
 /// Shifts whose shares of FLOPs lie about evenly between the smallest and the largest that the
-/// network can reach, one more near each end, and 0. `share_at` measures; `least` and `most` are the limits of what it can
-/// give.
+/// network can reach, one more near each end, and 0. `share_at` measures; `least` and `most` are
+/// the limits of what it can give.
 std::vector<double> choose_shifts(const std::function<double(double shift)>& share_at, double least,
                                   double most, int points);
 

@@ -1,15 +1,10 @@
 #include "engine/folding.h"
 
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 
 namespace sact::engine {
-namespace {
-
-}  // namespace
-
 Folding::Folding(const ModelSpec& spec, const WeightSource& weights)
     : architecture_(spec), norm_epsilon_(spec.norm_epsilon), weights_(weights) {
   for (const WeightInfo& info : weight_list(spec)) infos_.emplace(info.name, info);

@@ -4,19 +4,18 @@
 
 #include <fstream>
 
+#include "cli/shared_folder.h"
 #include "io/json.h"
-#include "support/program.h"
-#include "support/temporary.h"
 
 namespace sact {
 namespace {
 
 using io::Json;
 
-class CliCalibrate : public ::testing::Test {
+class CliCalibrate : public test::SharedFolder<CliCalibrate> {
  protected:
   static void SetUpTestSuite() {
-    directory_ = new test::TemporaryDirectory;
+    open_folder();
     expect_done({"new", "--units", "3,5", "--width", "4", "--classes", "10", "--input-size", "40",
                  "--halting", "sact", "--halting-bias", "-1", "--halting-scale", "0.3", "--out",
                  "m"});
@@ -25,35 +24,16 @@ class CliCalibrate : public ::testing::Test {
     expect_done({"synth", "--out", "photos", "--count", "10", "--size", "50x60"});
     expect_done({"calibrate", "m", "--images", "photos", "--out", "dial", "--threads", "2"});
   }
-  static void TearDownTestSuite() { delete directory_; }
-
-  static test::Finished run(const std::vector<std::string>& arguments) {
-    return test::run_sact(arguments, directory_->path());
-  }
-
-  static test::Finished expect_done(const std::vector<std::string>& arguments) {
-    const test::Finished finished = run(arguments);
-    EXPECT_EQ(finished.status, 0) << finished.err;
-    return finished;
-  }
 
   static Json json_of(std::vector<std::string> arguments) {
     arguments.emplace_back("--json");
     return Json::parse(expect_done(arguments).out);
   }
 
-  static void expect_error(const std::vector<std::string>& arguments, const std::string& part) {
-    const test::Finished finished = run(arguments);
-    EXPECT_EQ(finished.status, 1) << finished.err;
-    EXPECT_NE(finished.err.find(part), std::string::npos) << finished.err;
-  }
-
   static std::string content(const std::string& name) {
-    std::ifstream file(*directory_ / name);
+    std::ifstream file(folder() / name);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
-
-  static inline test::TemporaryDirectory* directory_ = nullptr;
 };
 
 TEST_F(CliCalibrate, TheCurveGoesFromTheLeastWorkToTheMostAndIsStored) {
@@ -151,7 +131,7 @@ TEST_F(CliCalibrate, MistakesAreALine) {
 }
 
 TEST_F(CliCalibrate, TheModelItselfMayGetTheCurveAndKeepsItWhenExported) {
-  std::filesystem::copy_file(*directory_ / "m", *directory_ / "own");
+  std::filesystem::copy_file(folder() / "m", folder() / "own");
   expect_done({"calibrate", "own", "--images", "photos", "--shifts=-1,1", "--out", "own"});
   EXPECT_EQ(json_of({"info", "own"})["dial"]["points"].size(), 2u);
   expect_done({"export", "own", "--dtype", "bf16", "--out", "half"});

@@ -178,8 +178,8 @@ TEST_F(CliJson, OfMeasurements) {
   std::vector<std::string> arguments = {"sact"};
   arguments.insert(arguments.end(), data.begin(), data.end());
   const Json result = checked("eval", arguments);
-  std::vector<std::string> calibration = {"sact", "--shifts=-1,1", "--dense", "none", "--out",
-                                          "dial", "--plot", "dial.svg"};
+  std::vector<std::string> calibration = {"sact",  "--shifts=-1,1", "--dense", "none",
+                                          "--out", "dial",          "--plot",  "dial.svg"};
   calibration.insert(calibration.end(), data.begin(), data.end());
   checked("calibrate", calibration);
   EXPECT_EQ(checked("info", {"dial"})["dial"]["points"].size(), 2u);

@@ -19,11 +19,7 @@ inline Table table_with(const std::vector<Part>& parts) {
 
 /// Every table that is available, and products on tiles as every machine can emulate them.
 inline const std::vector<const Table*>& tested_tables() {
-  static const Table emulated = [] {
-    std::vector<Part> parts = emulated_tile_parts();
-    for (const Part& part : emulated_int8_tile_parts()) parts.push_back(part);
-    return table_with(parts);
-  }();
+  static const Table emulated = table_with(emulated_tile_parts());
   static const std::vector<const Table*> all = [] {
     std::vector<const Table*> tables = available_tables();
     tables.push_back(&emulated);

@@ -132,6 +132,15 @@ TEST(ProcessGroup, DetectorsAreEvaluatedWhereverTensorsAreExchanged) {
   EXPECT_EQ(outcome.pictures, 1) << "the sum that came back";
 }
 
+/// What a worker would be asked with these arguments, for a process without others.
+TrainRequest alone(const std::vector<std::string>& arguments) {
+  TrainRequest request;
+  request.run = arguments[0];
+  request.threads = 1;
+  request.assignments.assign(arguments.begin() + 2, arguments.end());
+  return request;
+}
+
 class TwoProcesses : public ::testing::Test {
  protected:
   void SetUp() override { set_log_level(LogLevel::kWarning); }
@@ -292,12 +301,7 @@ TEST_F(TwoProcesses, AdaptANetworkAsOneDoesWithTheJoinedBatch) {
   expect_success(run("adapt", arguments("two", 5)));
   const auto first = tensors(output(0) + ".weights"), second = tensors(output(1) + ".weights");
   AdaptTask task;
-  TrainRequest alone;
-  const auto settings = arguments("one", 10);
-  alone.run = settings[0];
-  alone.threads = 1;
-  alone.assignments.assign(settings.begin() + 2, settings.end());
-  run_training(task, alone);
+  run_training(task, alone(arguments("one", 10)));
   const auto expected = task.network()->parameters();
   ASSERT_EQ(first.size(), expected.size());
   for (size_t i = 0; i < first.size(); ++i) {
@@ -363,12 +367,7 @@ TEST_F(TwoProcesses, TrainADetectorAsOneDoesWithTheJoinedBatch) {
   expect_success(run("detect", arguments("two", 2)));
   const auto first = tensors(output(0) + ".weights"), second = tensors(output(1) + ".weights");
   DetectorTask task;
-  TrainRequest alone;
-  const auto settings = arguments("one", 4);
-  alone.run = settings[0];
-  alone.threads = 1;
-  alone.assignments.assign(settings.begin() + 2, settings.end());
-  EXPECT_EQ(run_training(task, alone).steps, 8);
+  EXPECT_EQ(run_training(task, alone(arguments("one", 4))).steps, 8);
   const auto expected = task.module().parameters();
   const ModelSpec& spec = task.detector()->spec();
   Detector fresh = make_detector(spec, initial_weights(spec));

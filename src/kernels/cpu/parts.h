@@ -42,7 +42,6 @@ std::vector<Part> avx512_vnni_parts();
 std::vector<Part> amx_int8_parts();
 // For tests: products on emulated tiles, and those that must equal amx_bf16_parts() to the bit.
 std::vector<Part> emulated_tile_parts();
-std::vector<Part> emulated_int8_tile_parts();
 std::vector<Part> emulated_amx_bf16_parts();
 
 }  // namespace sact::kernels

@@ -6,10 +6,14 @@ namespace sact::kernels {
 
 const char* name_of(TapOrder order) {
   switch (order) {
-    case TapOrder::kRegisters: return "registers";
-    case TapOrder::kMemory: return "memory";
-    case TapOrder::kTilesOfTwo: return "2x2 tiles";
-    case TapOrder::kTilesOfFour: return "4x4 tiles";
+    case TapOrder::kRegisters:
+      return "registers";
+    case TapOrder::kMemory:
+      return "memory";
+    case TapOrder::kTilesOfTwo:
+      return "2x2 tiles";
+    case TapOrder::kTilesOfFour:
+      return "4x4 tiles";
   }
   return "";
 }
