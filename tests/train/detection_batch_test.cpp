@@ -167,13 +167,13 @@ TEST(PaddedBatch, TheLossOfADetectorIsTheMeanOfItsImages) {
           {{{60, 10, 95, 70}, 1, false}, {{0, 40, 20, 64}, 1, true}},
           {},
           {{{3, 60, 45, 94}, 0, false}}};
-      const DetectionLossOptions options{0.01, 32, 24};
+      const DetectionLossOptions options{torch::tensor(0.01), torch::tensor(0.02), 32, 24};
       std::vector<ImageTruth> truth;
       for (size_t i = 0; i < kSizes.size(); ++i) {
         truth.push_back({kSizes[i], objects[i], Random(20 + i)});
       }
       detector->zero_grad();
-      torch::Tensor expected_parts = torch::zeros({5}, torch::kFloat64);
+      torch::Tensor expected_parts = torch::zeros({6}, torch::kFloat64);
       for (size_t i = 0; i < truth.size(); ++i) {
         const DetectionLoss alone =
             detection_loss(parts, own(images, int64_t(i), kSizes[i]), {&truth[i], 1}, options);

@@ -6,6 +6,7 @@
 
 #include "detect/detection_dataset.h"
 #include "model/detection.h"
+#include "model/flops.h"
 #include "support/random_model.h"
 #include "train/detect/batches.h"
 #include "train/detect/data_loader.h"
@@ -175,6 +176,10 @@ DetectionLoss loss_of(DetectorParts& parts, const torch::Tensor& image,
   return detection_loss(parts, image, {&truth, 1}, options);
 }
 
+DetectionLossOptions weighed(double tau, double head_tau) {
+  return {torch::tensor(tau, torch::kFloat64), torch::tensor(head_tau, torch::kFloat64), 32, 16};
+}
+
 TEST(DetectionLoss, GradientsEqualFiniteDifferences) {
   const ModelSpec spec = tiny_detector(Halting::kSact);
   Detector detector = make_detector(spec, test::random_weights(spec, 10));
@@ -183,11 +188,13 @@ TEST(DetectionLoss, GradientsEqualFiniteDifferences) {
   const std::vector<detect::Object> objects = {
       {{5, 6, 30, 40}, 2, false}, {{40, 20, 60, 36}, 0, false}, {{0, 40, 20, 64}, 1, true}};
   DetectorParts parts(detector);
-  auto loss = [&] { return loss_of(parts, image, objects, {0.01, 32, 16}, Random(12)); };
+  auto loss = [&] { return loss_of(parts, image, objects, weighed(0.01, 0.02), Random(12)); };
   detector->zero_grad();
   const DetectionLoss at = loss();
-  EXPECT_NEAR(at.total.item<double>(),
-              (at.parts.narrow(0, 0, 4).sum() + 0.01 * at.parts[4]).item<double>(), 1e-9);
+  EXPECT_NEAR(
+      at.total.item<double>(),
+      (at.parts.narrow(0, 0, 4).sum() + 0.01 * at.parts[4] + 0.02 * at.parts[5]).item<double>(),
+      1e-8);
   at.total.backward();
   torch::NoGradGuard no_grad;
   // Proposals move with the weights below them, without gradients: only layers after them, and
@@ -225,7 +232,7 @@ TEST(DetectionLoss, AnImageFilledByACrowdTeachesNothingAndStopsNothing) {
   // Larger than the image, so that anchors beyond its edges lie in it too.
   const std::vector<detect::Object> objects = {{{-64, -64, 128, 128}, 1, true}};
   const DetectionLoss loss =
-      loss_of(parts, test::random_images(1, 64, 64, 18), objects, {0.01}, Random(19));
+      loss_of(parts, test::random_images(1, 64, 64, 18), objects, weighed(0.01, 0), Random(19));
   for (int64_t part = 0; part < 4; ++part) EXPECT_EQ(loss.parts[part].item<float>(), 0) << part;
   EXPECT_GT(loss.parts[4].item<float>(), 0);
   loss.total.backward();
@@ -236,32 +243,50 @@ TEST(DetectionLoss, AnImageFilledByACrowdTeachesNothingAndStopsNothing) {
   }
 }
 
-TEST(DetectionLoss, ThePonderCostIsThatOfTheExtractor) {
+TEST(DetectionLoss, ThePonderCostsAreThoseOfTheExtractorAndOfTheHead) {
   const ModelSpec spec = tiny_detector(Halting::kSact);
   Detector detector = make_detector(spec, test::random_weights(spec, 20));
   DetectorParts parts(detector);
   const torch::Tensor image = test::random_images(1, 64, 64, 21);
   const std::vector<detect::Object> objects = {{{5, 6, 30, 40}, 2, false}};
-  auto gradients = [&](double tau) {
+  auto gradients = [&](double tau, double head_tau) {
     detector->zero_grad();
-    loss_of(parts, image, objects, {tau, 32, 16}, Random(22)).total.backward();
+    loss_of(parts, image, objects, weighed(tau, head_tau), Random(22)).total.backward();
     std::map<std::string, torch::Tensor> gradients;
     for (const auto& parameter : detector->named_parameters()) {
       gradients[parameter.key()] = parameter.value().grad().clone();
     }
     return gradients;
   };
-  const auto without = gradients(0), with = gradients(100);
-  int halting = 0;
-  for (const auto& [name, gradient] : with) {
-    const double change = (gradient - without.at(name)).abs().max().item<double>();
+  const auto without = gradients(0, 0), with = gradients(100, 0), of_head = gradients(0, 100);
+  int halting = 0, head_halting = 0;
+  for (const auto& [name, gradient] : without) {
+    const double change = (with.at(name) - gradient).abs().max().item<double>();
+    const double by_head = (of_head.at(name) - gradient).abs().max().item<double>();
+    const bool of_score = name.find("halting") != std::string::npos;
     if (name.starts_with("boxes.")) {
       EXPECT_EQ(change, 0) << name;
-    } else if (name.starts_with("extractor.") && name.find("halting") != std::string::npos) {
+      head_halting += of_score && by_head > 0;
+    } else if (name.starts_with("extractor.") && of_score) {
       halting += change > 0;
     }
   }
   EXPECT_GT(halting, 0);
+  EXPECT_GT(head_halting, 0);
+}
+
+TEST(DetectionLoss, SharesAreThoseOfTheImagesAndOfTheirBoxes) {
+  const ModelSpec spec = tiny_detector(Halting::kSact);
+  Detector detector = make_detector(spec, test::random_weights(spec, 20));
+  DetectorParts parts(detector);
+  const torch::Tensor image = test::random_images(1, 64, 96, 21);
+  const DetectionLoss loss = loss_of(parts, image, {}, weighed(0, 0), Random(22));
+  const DetectionOutput found = detect(detector, image, {});
+  const double dense = double(dense_flops(detector->extractor_spec(), size_of(image)));
+  EXPECT_LT(found.extracted.flops, dense * 0.999) << "something halts";
+  EXPECT_NEAR(loss.share.item<double>(), double(found.extracted.flops) / dense, 1e-5);
+  EXPECT_GT(loss.head_share.item<double>(), 0.2);
+  EXPECT_LT(loss.head_share.item<double>(), 1.1);
 }
 
 TEST(SampleLoader, BoxesAreMirroredWithTheirPicture) {
@@ -307,7 +332,7 @@ TEST(DetectionLossOnCuda, RecordedPartsHaveTheSameGradients) {
         const Size smaller{height, step == 0 ? 80 : 80 - int(step)};
         const std::vector<ImageTruth> truth = {{{height, 80}, objects, Random(picture)},
                                                {smaller, objects, Random(picture + 9)}};
-        detection_loss(parts, images, truth, {0.01, 32, 16}).total.backward();
+        detection_loss(parts, images, truth, weighed(0.01, 0.02)).total.backward();
       }
       std::vector<torch::Tensor> all;
       for (const torch::Tensor& parameter : detector->parameters()) {

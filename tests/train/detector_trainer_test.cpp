@@ -143,6 +143,27 @@ TEST_F(DetectorTraining, InterruptedAtAnyStepResumesToTheSameBits) {
   }
 }
 
+TEST_F(DetectorTraining, BudgetsSteerTauAndResumeToTheSameBits) {
+  // What is wanted falls from all to half over the first half of six steps, and nothing halts yet.
+  const std::vector<std::string> budgets = {"tau=0.01",        "budget=0.5",   "head_tau=0.02",
+                                            "head_budget=0.5", "steering=0.5", "budget_ramp=0.5"};
+  train_detector(request("whole", budgets));
+  const auto log = report::read_csv(directory_ / "whole/log.csv");
+  for (const char* column : {"tau", "head_tau", "share", "head_share", "val_head_share"}) {
+    ASSERT_TRUE(log.find(column)) << column;
+  }
+  EXPECT_GT(log.find("share")->back(), 0.9);
+  EXPECT_GT(log.find("tau")->front(), 0.01);
+  EXPECT_GT(log.find("tau")->back(), 2 * log.find("tau")->front());
+  EXPECT_GT(log.find("head_tau")->back(), 2 * log.find("head_tau")->front());
+  TrainRequest first = request("stopped", budgets);
+  int steps = 0;
+  first.interrupted = [&] { return ++steps >= 3; };
+  EXPECT_FALSE(train_detector(first).finished);
+  train_detector(request("stopped", budgets));
+  EXPECT_EQ(bytes_of("stopped/last.safetensors"), bytes_of("whole/last.safetensors"));
+}
+
 TEST_F(DetectorTraining, NormStatisticsStayAsTheyWere) {
   DetectionSettings settings;
   for (const std::string& text : request("x").assignments) set_from_text(settings, text);

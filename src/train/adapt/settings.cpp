@@ -41,10 +41,7 @@ void for_each_setting(Settings& s, Visit&& visit) {
         "linear rise of tau at the start; steering begins after it");
   visit("budget", s.budget, defines,
         "share of the dense network's FLOPs that tau is steered to; 0: tau stays");
-  visit("budget_ramp", s.budget_ramp, defines,
-        "share of the run over which the budget falls from all to its value");
-  visit("steering", s.steering, defines, "growth of log tau in a step for each share too much");
-  visit("tau_max", s.tau_max, defines, "steering leaves tau below this");
+  visit_budget(s, visit);
   visit("optimizer", s.optimizer, defines, "sgd or adam");
   visit_descent(s, visit);
   visit_epoch_schedule(s, visit);
@@ -79,13 +76,8 @@ void validate(const AdaptSettings& s) {
   check_setting_range("kl", s.kl, 0.0, 1e6);
   check_setting_range("temperature", s.temperature, 0.01, 1000.0);
   check_setting_range("features", s.features, 0.0, 1e6);
-  check_setting_range("tau_max", s.tau_max, 1e-6, 1000.0);
-  check_setting_range("steering", s.steering, 0.0, 100.0);
+  validate_budget(s, s.tau);
   if (s.size != 0) check_setting_range("size", s.size, 32, 4096);
-  if (s.budget == 0) return;
-  check_setting_range("budget", s.budget, 0.01, 1.0);
-  check_setting_range("budget_ramp", s.budget_ramp, 0.0, 1.0);
-  check_setting_range("tau", s.tau, 1e-6, s.tau_max);  // a factor changes it
 }
 
 }  // namespace sact::train

@@ -8,7 +8,7 @@
 
 namespace sact::train {
 
-struct AdaptSettings : PhotographSettings {
+struct AdaptSettings : PhotographSettings, BudgetSettings {
   static constexpr const char* kCommand = "sact adapt";
 
   AdaptSettings() {
@@ -50,10 +50,6 @@ struct AdaptSettings : PhotographSettings {
   double kl = 1;
   double temperature = 1;
   double features = 1;
-  double budget = 0;
-  double budget_ramp = 0.45;
-  double steering = 0.1;
-  double tau_max = 1;
 };
 void validate(const AdaptSettings& settings);
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "train/adapt/flops_share.h"
 #include "train/classify/step_graph.h"
+#include "train/torch/flops_share.h"
 #include "train/torch/network.h"
 
 namespace sact::train {

@@ -182,10 +182,8 @@ void AdaptTask::start_epoch(int64_t epoch, std::vector<int64_t> order, int64_t f
 }
 
 double AdaptTask::budget_at(int64_t step) const {
-  const double steps = double(setting().epochs * context_->steps_per_epoch);
-  const double ramp = setting().budget_ramp * steps;
-  if (double(step) >= ramp) return setting().budget;
-  return first_share_ + (setting().budget - first_share_) * double(step) / ramp;
+  return ramped_budget(setting().budget, setting().budget_ramp, first_share_, step,
+                       setting().epochs * context_->steps_per_epoch);
 }
 
 /// With a budget tau is steered from the end of its rise on, by what the steps since have taken.

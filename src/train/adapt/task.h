@@ -7,12 +7,12 @@
 #include "model/model_file.h"
 #include "train/adapt/report.h"
 #include "train/adapt/settings.h"
-#include "train/adapt/steering.h"
 #include "train/adapt/step.h"
 #include "train/classify/data_loader.h"
 #include "train/classify/photographs.h"
 #include "train/loop/task.h"
 #include "train/torch/network.h"
+#include "train/torch/steering.h"
 
 namespace sact::train {
 

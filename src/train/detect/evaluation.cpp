@@ -66,8 +66,9 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::DetectionData
   detect::DetectionOptions options;
   options.max_overlap = float(spec.detection->nms_iou);
   Found found(dataset.size(), options.most);
-  // Pictures, dense FLOPs, and the sum and sum of squares of FLOPs and of every block's units.
-  torch::Tensor sums = torch::zeros({4 + 2 * extractor.blocks()}, torch::kFloat64);
+  // Pictures, dense FLOPs, the head's share, and the sum and sum of squares of FLOPs and of every
+  // block's units.
+  torch::Tensor sums = torch::zeros({5 + 2 * extractor.blocks()}, torch::kFloat64);
   auto totals = sums.accessor<double, 1>();
   auto order = data::epoch_order(dataset.size(), 0, 0, false);
   const auto read = [&](int64_t, int64_t index) {
@@ -85,9 +86,10 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::DetectionData
               float(whole.height) / float(size.height));
     totals[0] += 1;
     totals[1] += double(dense_flops(extractor, size));
+    totals[2] += output.head_share;
     auto add = [&](int quantity, double value) {
-      totals[2 + 2 * quantity] += value;
-      totals[3 + 2 * quantity] += value * value;
+      totals[3 + 2 * quantity] += value;
+      totals[4 + 2 * quantity] += value * value;
     };
     add(0, double(output.extracted.flops));
     for (int block = 0; block < extractor.blocks(); ++block) {
@@ -102,9 +104,10 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::DetectionData
   outcome.metrics = detect::evaluate_coco(truth, found.results(truth), workers).metrics;
   outcome.pictures = int64_t(totals[0]);
   outcome.dense_flops = totals[1] / totals[0];
-  outcome.flops = moments(totals[0], totals[2], totals[3]);
+  outcome.head_share = totals[2] / totals[0];
+  outcome.flops = moments(totals[0], totals[3], totals[4]);
   for (int block = 0; block < extractor.blocks(); ++block) {
-    outcome.units.push_back(moments(totals[0], totals[4 + 2 * block], totals[5 + 2 * block]));
+    outcome.units.push_back(moments(totals[0], totals[5 + 2 * block], totals[6 + 2 * block]));
   }
   return outcome;
 }

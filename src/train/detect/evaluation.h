@@ -18,6 +18,7 @@ struct DetectorOutcome {
   int64_t pictures = 0;
   MeanStd flops;               // of the extractor
   double dense_flops = 0;      // likewise, the mean
+  double head_share = 0;       // of the dense FLOPs of what classifies boxes, the mean
   std::vector<MeanStd> units;  // of each of its blocks: mean over positions
 };
 

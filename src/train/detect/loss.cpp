@@ -245,7 +245,8 @@ DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& images,
   SACT_ASSERT(int64_t(truth.size()) == images.size(0));
   const torch::Device device = images.device();
   const Detector& detector = parts.detector();
-  const auto [features, said, ponder] = parts.extract(images, areas_of(detector, truth, images));
+  const auto [features, said, ponder, share] =
+      parts.extract(images, areas_of(detector, truth, images));
   // Anchors are assigned while the device extracts; then it has to be waited for.
   const BatchAnchors anchors(detector, truth, size_of(features));
   const ProposalLoss of_proposals =
@@ -261,15 +262,25 @@ DetectionLoss detection_loss(DetectorParts& parts, const torch::Tensor& images,
   int64_t row = 0;  // boxes of all images come one after the other
   const Targets targets(
       drawn, [&](size_t, int64_t) { return row++; }, device);
-  const torch::Tensor outputs = at_least_float32(parts.classify(features, boxes));
-  const HeadLoss of_head = head_loss(outputs, targets, detector->spec().classes);
+  const DetectorParts::Classified classified = parts.classify(features, boxes);
+  const HeadLoss of_head =
+      head_loss(at_least_float32(classified.outputs), targets, detector->spec().classes);
+
+  // As the other losses of the head, of every image the mean over its boxes.
+  const torch::Tensor head_ponder = (classified.ponder * targets.weights).sum();
 
   DetectionLoss loss;
   loss.total = of_proposals.score + of_proposals.box + of_head.classes + of_head.box;
-  if (detector->spec().adaptive()) loss.total = loss.total + options.tau * ponder;
+  if (detector->spec().adaptive()) {
+    if (options.tau.defined()) loss.total = loss.total + options.tau * ponder;
+    if (options.head_tau.defined()) loss.total = loss.total + options.head_tau * head_ponder;
+  }
+  const auto type = of_proposals.score.scalar_type();
   loss.parts = torch::stack({of_proposals.score.detach(), of_proposals.box.detach(),
                              of_head.classes.detach(), of_head.box.detach(),
-                             ponder.detach().to(of_proposals.score.scalar_type())});
+                             ponder.detach().to(type), head_ponder.detach().to(type)});
+  loss.share = share;
+  loss.head_share = classified.share;
   return loss;
 }
 

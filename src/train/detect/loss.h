@@ -12,19 +12,25 @@
 namespace sact::train {
 
 struct DetectionLossOptions {
-  double tau = 0.005;  // of the extractor's ponder cost
-  int anchors = 256;   // of an image, drawn for the loss of proposals, at most half on objects
-  int boxes = 64;      // likewise for the loss of the head, at most a quarter on objects
-  int threads = 1;     // that assign boxes to objects
+  /// Scalars: weights of the ponder costs of the extractor and of the head; undefined: 0.
+  torch::Tensor tau, head_tau;
+  int anchors = 256;  // of an image, drawn for the loss of proposals, at most half on objects
+  int boxes = 64;     // likewise for the loss of the head, at most a quarter on objects
+  int threads = 1;    // that assign boxes to objects
 };
 
-inline constexpr std::array<const char*, 5> kDetectionLossNames = {"proposal_score", "proposal_box",
-                                                                   "class", "box", "ponder"};
+inline constexpr std::array<const char*, 6> kDetectionLossNames = {
+    "proposal_score", "proposal_box", "class", "box", "ponder", "head_ponder"};
+/// What a step tells beside its losses: shares of the dense FLOPs in training, and the weights of
+/// ponder costs.
+inline constexpr std::array<const char*, 4> kDetectionWorkNames = {"share", "head_share", "tau",
+                                                                   "head_tau"};
 
 /// Means over the images.
 struct DetectionLoss {
   torch::Tensor total;  // with gradients
-  torch::Tensor parts;  // [5], as kDetectionLossNames; the ponder cost is not yet times tau
+  torch::Tensor parts;  // [6], as kDetectionLossNames; ponder costs are not yet times tau
+  torch::Tensor share, head_share;  // of the dense FLOPs of extractor and head
 };
 
 /// What is to be learned of an image.

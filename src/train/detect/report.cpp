@@ -21,7 +21,7 @@ std::vector<report::Plot> run_plots(const report::CsvColumns& log, const ModelSp
   label_over_epochs(loss, "Loss", "loss");
   loss.series = {column_series(log, "loss", "all")};
   for (const char* name : kDetectionLossNames) {
-    if (std::string_view(name) == "ponder") continue;  // has another scale
+    if (std::string_view(name).ends_with("ponder")) continue;  // has another scale
     loss.series.push_back(column_series(log, fmt::format("loss_{}", name), name));
   }
   label_over_epochs(precision, "Average precision", "%");
@@ -56,14 +56,17 @@ Quantities DetectorReport::quantities() const {
   Quantities quantities{{"loss"}};
   quantities.sums.insert(quantities.sums.end(), kDetectionLossNames.begin(),
                          kDetectionLossNames.end());
+  quantities.sums.insert(quantities.sums.end(), kDetectionWorkNames.begin(),
+                         kDetectionWorkNames.end());
   return quantities;
 }
 
 std::vector<std::string> DetectorReport::log_columns() const {
   std::vector<std::string> columns = {"epoch", "rate", "loss"};
   for (const char* name : kDetectionLossNames) columns.push_back(fmt::format("loss_{}", name));
-  columns.insert(columns.end(),
-                 {"seconds", "images_per_second", "flops", "flops_std", "dense_flops"});
+  columns.insert(columns.end(), kDetectionWorkNames.begin(), kDetectionWorkNames.end());
+  columns.insert(columns.end(), {"seconds", "images_per_second", "flops", "flops_std",
+                                 "dense_flops", "val_head_share"});
   for (std::string_view key : detect::kCocoMetricKeys) columns.emplace_back(key);
   for (int block = 0; block < extractor_blocks(spec_); ++block) {
     columns.push_back(fmt::format("units_{}", block + 1));
@@ -77,7 +80,8 @@ std::vector<double> DetectorReport::log_row(const EpochNumbers& numbers,
   row.insert(row.end(), numbers.means.begin(), numbers.means.end());
   row.insert(row.end(), {numbers.seconds, numbers.images_per_second});
   if (evaluation) {
-    row.insert(row.end(), {evaluation->flops.mean, evaluation->flops.std, evaluation->dense_flops});
+    row.insert(row.end(), {evaluation->flops.mean, evaluation->flops.std, evaluation->dense_flops,
+                           evaluation->head_share});
     for (double metric : evaluation->metrics) row.push_back(metric >= 0 ? metric : kNone);
     for (const MeanStd& units : evaluation->units) row.push_back(units.mean);
   }
@@ -106,8 +110,9 @@ EpochReport DetectorReport::epoch(const EpochNumbers& numbers,
                             detect::metric_text(evaluation->metrics[detect::kAp50]),
                             format_flops(evaluation->flops.mean));
     if (spec_.adaptive()) {
-      told.line += fmt::format(" ({:.0f} % of dense)",
-                               100 * evaluation->flops.mean / evaluation->dense_flops);
+      told.line += fmt::format(" ({:.0f} % of dense), head {:.0f} %",
+                               100 * evaluation->flops.mean / evaluation->dense_flops,
+                               100 * evaluation->head_share);
     }
   }
   told.line += fmt::format(", {:.1f} images/s", numbers.images_per_second);

@@ -13,7 +13,7 @@ class DetectorReport {
  public:
   explicit DetectorReport(ModelSpec spec) : spec_(std::move(spec)) {}
 
-  /// The whole loss, then its parts as kDetectionLossNames.
+  /// The whole loss, its parts as kDetectionLossNames, and kDetectionWorkNames.
   Quantities quantities() const;
   std::vector<std::string> log_columns() const;
   /// `evaluation` is null where there was none.

@@ -28,7 +28,15 @@ void for_each_setting(Settings& s, Visit&& visit) {
   visit("proposal_channels", s.proposal_channels, defines, "width of the proposal layer");
   visit("proposals", s.proposals, defines, "boxes of an image that are classified");
   visit_halting_start(s, visit);
-  visit("tau", s.tau, defines, "weight of the extractor's ponder cost in the loss");
+  visit("tau", s.tau, defines,
+        "weight of the extractor's ponder cost in the loss; with a budget, at first");
+  visit("budget", s.budget, defines,
+        "share of the dense extractor's FLOPs that tau is steered to; 0: tau stays");
+  visit("head_tau", s.head_tau, defines,
+        "weight of the ponder cost of what classifies boxes; with a budget, at first");
+  visit("head_budget", s.head_budget, defines,
+        "share of the FLOPs of what classifies boxes that head_tau is steered to; 0: it stays");
+  visit_budget(s, visit);
   visit(
       "freeze", s.freeze, defines,
       "parts that do not learn, but for halting scores: 1: the stem, 2: and the first block, ...; "
@@ -62,6 +70,12 @@ void validate(const DetectionSettings& s) {
   }
   validate_common(s);
   validate_new_network(s);
+  validate_budget(s, s.tau);
+  check_setting_range("head_tau", s.head_tau, 0.0, 1000.0);
+  if (s.head_budget != 0) {
+    check_setting_range("head_budget", s.head_budget, 0.01, 1.0);
+    check_setting_range("head_tau", s.head_tau, 1e-6, s.tau_max);
+  }
   check_setting_range("batch", s.batch, 1, 1024);
   for (double drop : s.drops) check_setting_range("drops", drop, 0.0, 1.0);
   check_setting_range("drop_factor", s.drop_factor, 0.0, 1.0);

@@ -10,7 +10,7 @@
 
 namespace sact::train {
 
-struct DetectionSettings : CommonSettings, NewNetworkSettings {
+struct DetectionSettings : CommonSettings, NewNetworkSettings, BudgetSettings {
   static constexpr const char* kCommand = "sact train-detector";
 
   DetectionSettings() {
@@ -38,6 +38,8 @@ struct DetectionSettings : CommonSettings, NewNetworkSettings {
   std::string scores = "soft";
   double steepness = 1000;
   double halting_rate = 1;
+  double head_tau = 0;
+  double head_budget = 0;
 
   // How.
   std::vector<int> train_sides;

@@ -60,6 +60,9 @@ void DetectorTask::make_model(const ModelSpec& spec, const std::vector<Weight>& 
     expect_crop_memory(detection.proposals, spec.block_channels(spec.blocks() - 2), detection.crop);
   }
   detector_ = make_detector(spec, weights);
+  module_ = DetectorModule(
+      detector_, SteeringOptions{setting().steering, setting().tau, setting().tau_max},
+      SteeringOptions{setting().steering, setting().head_tau, setting().tau_max});
   auto tensors = named_tensors(*detector_);
   for (const WeightInfo& weight : weight_list(spec)) {
     if (weight.is_parameter()) tensors[weight.name].set_requires_grad(learns(spec, weight));
@@ -122,6 +125,10 @@ void DetectorTask::expect_steepness(const ModelFile& init) const {
     fail("{}: its halting scores are not steep (their biases are about {:.1f}); give scores=soft",
          init.name(), 3 * found);
   }
+}
+
+std::vector<torch::Tensor> DetectorTask::averaged_tensors() {
+  return {module_->steering->share(), module_->head_steering->share()};
 }
 
 RateSchedule DetectorTask::schedule(int64_t steps_per_epoch) const {
@@ -198,9 +205,23 @@ void DetectorTask::start_epoch(int64_t epoch, std::vector<int64_t> order, int64_
                                                    *train_corrupt_);
 }
 
-void DetectorTask::step(int64_t, EpochSums& sums) {
-  const DetectionLossOptions options{setting().tau, setting().anchor_batch, setting().box_batch,
-                                     context_->workers};
+/// With a budget tau follows what the steps before have taken. The budget falls from what the first
+/// step took.
+void DetectorTask::steer(Steering& steering, double budget, double tau, int64_t step) const {
+  if (budget == 0 || step == 0) return steering->set_tau(tau);
+  if (step == 1) steering->note_first_share();
+  const int64_t steps = setting().epochs * context_->steps_per_epoch;
+  const double wanted =
+      ramped_budget(budget, setting().budget_ramp, steering->known_first_share(), step, steps);
+  steering->update(wanted, /*first=*/step == 1);
+}
+
+void DetectorTask::step(int64_t step, EpochSums& sums) {
+  steer(module_->steering, setting().budget, setting().tau, step);
+  steer(module_->head_steering, setting().head_budget, setting().head_tau, step);
+  const DetectionLossOptions options{
+      module_->steering->tau().squeeze(0), module_->head_steering->tau().squeeze(0),
+      setting().anchor_batch, setting().box_batch, context_->workers};
   const DetectionBatch batch = loader_->next();
   const torch::Tensor images = network_input(batch, detector_->spec().input, context_->device);
   std::vector<ImageTruth> truth;
@@ -215,7 +236,11 @@ void DetectorTask::step(int64_t, EpochSums& sums) {
     loss = detection_loss(*parts_, images, truth, options);
   }
   loss.total.backward();
-  const torch::Tensor means = torch::cat({loss.total.detach().view({1}), loss.parts});
+  module_->steering->share().fill_(loss.share);
+  module_->head_steering->share().fill_(loss.head_share);
+  const torch::Tensor means = torch::cat(
+      {loss.total.detach().view({1}), loss.parts, module_->steering->share(),
+       module_->head_steering->share(), module_->steering->tau(), module_->head_steering->tau()});
   sums.add(means.to(torch::kFloat64) * double(batch.samples.size()));
 }
 

@@ -12,8 +12,23 @@
 #include "train/detect/settings.h"
 #include "train/loop/task.h"
 #include "train/torch/detector_parts.h"
+#include "train/torch/steering.h"
 
 namespace sact::train {
+
+/// All that a checkpoint holds.
+class DetectorModuleImpl : public torch::nn::Module {
+ public:
+  DetectorModuleImpl(Detector of, const SteeringOptions& of_extractor,
+                     const SteeringOptions& of_head)
+      : detector(register_module("detector", std::move(of))),
+        steering(register_module("steering", Steering(of_extractor))),
+        head_steering(register_module("head_steering", Steering(of_head))) {}
+
+  Detector detector;
+  Steering steering, head_steering;
+};
+TORCH_MODULE(DetectorModule);
 
 class DetectorTask : public Task {
  public:
@@ -24,9 +39,10 @@ class DetectorTask : public Task {
   ModelSpec new_spec(const std::vector<std::string>& class_names) const override;
   void make_model(const ModelSpec& spec, const std::vector<Weight>& weights,
                   torch::Device device) override;
-  torch::nn::Module& module() override { return *detector_; }
+  torch::nn::Module& module() override { return *module_; }
   torch::OrderedDict<std::string, torch::Tensor> tensors() override;
   std::string start_from(const ModelSpec& spec, const ModelFile& init) override;
+  std::vector<torch::Tensor> averaged_tensors() override;
   RateSchedule schedule(int64_t steps_per_epoch) const override;
   std::string prepare(const RunContext& context) override;
   std::vector<std::pair<std::string, double>> begin(bool fresh) override;
@@ -56,12 +72,14 @@ class DetectorTask : public Task {
   Random random_of(int64_t index) const;
   bool learns(const ModelSpec& spec, const WeightInfo& weight) const;
   void expect_steepness(const ModelFile& init) const;
+  void steer(Steering& steering, double budget, double tau, int64_t step) const;
 
   SettingsOf<DetectionSettings> settings_;
   const RunContext* context_ = nullptr;
   std::unique_ptr<detect::DetectionDataset> train_, val_;
   std::unique_ptr<data::CorruptSamples> train_corrupt_, val_corrupt_;
-  Detector detector_{nullptr};
+  DetectorModule module_{nullptr};
+  Detector detector_{nullptr};   // of the module
   bool measures_norms_ = false;  // those of halting scores, which have no statistics yet
   std::unique_ptr<DetectorParts> parts_;
   std::unique_ptr<DetectorReport> report_;

@@ -33,4 +33,19 @@ void validate_new_network(const NewNetworkSettings& s) {
   check_setting_range("residual_scale", s.residual_scale, 0.0, 10.0);
 }
 
+void validate_budget(const BudgetSettings& s, double tau) {
+  check_setting_range("tau_max", s.tau_max, 1e-6, 1000.0);
+  check_setting_range("steering", s.steering, 0.0, 100.0);
+  check_setting_range("budget_ramp", s.budget_ramp, 0.0, 1.0);
+  if (s.budget == 0) return;
+  check_setting_range("budget", s.budget, 0.01, 1.0);
+  check_setting_range("tau", tau, 1e-6, s.tau_max);  // a factor changes it
+}
+
+double ramped_budget(double budget, double ramp, double first_share, int64_t step, int64_t steps) {
+  const double until = ramp * double(steps);
+  if (double(step) >= until) return budget;
+  return first_share + (budget - first_share) * double(step) / until;
+}
+
 }  // namespace sact::train

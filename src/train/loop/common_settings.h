@@ -52,9 +52,20 @@ struct NewNetworkSettings {
   double residual_scale = 1;
 };
 
+/// Of a training in which tau can follow from the work that is wanted (train/torch/steering.h).
+struct BudgetSettings {
+  double budget = 0;
+  double budget_ramp = 0.45;
+  double steering = 0.1;
+  double tau_max = 1;
+};
+/// The share that is wanted at a step of so many: it falls from what the network took at first.
+double ramped_budget(double budget, double ramp, double first_share, int64_t step, int64_t steps);
+
 /// Throw sact::Error, naming the key, when a value makes no sense.
 void validate_common(const CommonSettings& settings);
 void validate_new_network(const NewNetworkSettings& settings);
+void validate_budget(const BudgetSettings& settings, double tau);
 
 /// A struct of settings: it names the command that lists them, and has a for_each_setting() and a
 /// validate(), which throws sact::Error when a value makes no sense.

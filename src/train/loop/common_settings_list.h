@@ -1,6 +1,6 @@
-// The lists of CommonSettings and NewNetworkSettings, for the structs that derive from them. Keys
-// whose meaning differs between trainings (init, halting, tau, seed, cuda_graph, samples, data) are
-// listed by each of them.
+// The lists of CommonSettings, NewNetworkSettings and BudgetSettings, for the structs that derive
+// from them. Keys whose meaning differs between trainings (init, halting, tau, seed, cuda_graph,
+// samples, data) are listed by each of them.
 #pragma once
 
 #include "train/loop/settings_table.h"
@@ -28,6 +28,15 @@ void visit_halting_start(Settings& s, Visit&& visit) {
   const SettingKind defines = SettingKind::kDefines;
   visit("halting_bias", s.halting_bias, defines, "initial bias of halting scores");
   visit("halting_scale", s.halting_scale, defines, "deviation of initial halting weights");
+}
+
+template <typename Settings, typename Visit>
+void visit_budget(Settings& s, Visit&& visit) {
+  const SettingKind defines = SettingKind::kDefines;
+  visit("budget_ramp", s.budget_ramp, defines,
+        "share of the run over which a budget falls from all to its value");
+  visit("steering", s.steering, defines, "growth of log tau in a step for each share too much");
+  visit("tau_max", s.tau_max, defines, "steering leaves tau below this");
 }
 
 template <typename Settings, typename Visit>

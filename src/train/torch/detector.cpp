@@ -6,6 +6,7 @@
 #include "detect/proposals.h"
 #include "model/detection.h"
 #include "train/torch/crop_torch.h"
+#include "train/torch/flops_share.h"
 #include "train/torch/network_weights.h"
 #include "train/torch/torch_runner.h"
 
@@ -35,7 +36,7 @@ DetectorImpl::DetectorImpl(const ModelSpec& spec) : spec_(spec) {
   validate(spec_, "the detector's spec");
   SACT_ASSERT(spec_.detection);
   extractor_ = register_module("extractor", Network(sact::extractor_spec(spec_)));
-  boxes_ = register_module("boxes", Network(box_spec(spec_)));
+  boxes_ = register_module("boxes", Network(sact::box_spec(spec_)));
   const int features = spec_.block_channels(spec_.blocks() - 2);
   const int channels = spec_.detection->proposal_channels, anchors = spec_.detection->anchors();
   conv_ = register_module("proposal_conv", convolution(features, channels, 3));
@@ -77,7 +78,7 @@ torch::Tensor DetectorImpl::classify(const torch::Tensor& features,
   const bool none = std::all_of(boxes.begin(), boxes.end(),
                                 [](const ImageBoxes& image) { return image.boxes.empty(); });
   if (none) return features.new_zeros({0, spec_.outputs()});
-  return classify_crops(crop(features, boxes));
+  return classify_crops(crop(features, boxes)).logits;
 }
 
 std::vector<torch::Tensor> DetectorImpl::extractor_parameters() const {
@@ -114,7 +115,15 @@ DetectionOutput detect(Detector detector, const torch::Tensor& image,
   const torch::Tensor scores = to_host(scored.scores), codes = to_host(scored.codes);
   output.proposals = detector->propose(span_of(scores), span_of(codes), anchors, size);
   const ImageBoxes boxes{output.proposals, size};
-  output.outputs = to_host(detector->classify(extracted.features, {&boxes, 1}));
+  if (output.proposals.empty()) {
+    output.outputs = to_host(detector->classify(extracted.features, {&boxes, 1}));
+  } else {
+    const torch::Tensor crops = detector->crop(extracted.features, {&boxes, 1});
+    const NetworkOutput said = detector->classify_crops(crops);
+    output.outputs = to_host(said.logits);
+    const FlopsShare share(detector->box_spec(), size_of(crops));
+    output.head_share = share.of(said.blocks).item<double>();
+  }
   output.detections = detect::find_detections(output.proposals, span_of(output.outputs),
                                               detector->spec().classes, size, options);
   output.extracted = results_of(detector->extractor_spec(), extracted, size).front();

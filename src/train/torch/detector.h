@@ -34,6 +34,7 @@ class DetectorImpl : public torch::nn::Module {
 
   const ModelSpec& spec() const { return spec_; }
   const ModelSpec& extractor_spec() const { return extractor_->spec(); }
+  const ModelSpec& box_spec() const { return boxes_->spec(); }
 
   /// `images` [B, 3, H, W], scaled and normalised.
   NetworkOutput extract(const torch::Tensor& images, const ForwardOptions& options = {}) {
@@ -45,8 +46,8 @@ class DetectorImpl : public torch::nn::Module {
   torch::Tensor classify(const torch::Tensor& features, std::span<const ImageBoxes> boxes);
   /// Its two steps, for at least one box: what is cropped, and what is said of it.
   torch::Tensor crop(const torch::Tensor& features, std::span<const ImageBoxes> boxes);
-  torch::Tensor classify_crops(const torch::Tensor& crops, const ForwardOptions& options = {}) {
-    return boxes_->forward(crops, options).logits;
+  NetworkOutput classify_crops(const torch::Tensor& crops, const ForwardOptions& options = {}) {
+    return boxes_->forward(crops, options);
   }
 
   /// Of an image of that size.
@@ -77,6 +78,7 @@ struct DetectionOutput {
   ImageResult extracted;  // maps and FLOPs of the extractor
   std::vector<Box> proposals;
   torch::Tensor outputs;                      // of the head for each proposal, on the CPU
+  double head_share = 1;                      // of the FLOPs of all proposals in the dense head
   std::vector<detect::Detection> detections;  // in pixels of the scaled image
 };
 DetectionOutput detect(Detector detector, const torch::Tensor& image,

@@ -31,11 +31,17 @@ class DetectorParts {
     torch::Tensor features;
     ProposalOutput proposal;  // at least 32 bits
     torch::Tensor ponder;     // the penalty, not yet times tau
+    torch::Tensor share;      // of the dense extractor's FLOPs
   };
   /// `images` as of Detector::extract().
   Extracted extract(const torch::Tensor& images, const ImageAreas& areas = {});
-  /// As Detector::classify().
-  torch::Tensor classify(const torch::Tensor& features, std::span<const ImageBoxes> boxes);
+
+  struct Classified {
+    torch::Tensor outputs;  // as of Detector::classify()
+    torch::Tensor ponder;   // [boxes]: the penalty of each
+    torch::Tensor share;    // of the dense head's FLOPs
+  };
+  Classified classify(const torch::Tensor& features, std::span<const ImageBoxes> boxes);
 
  private:
   ForwardOptions forward_options() const;

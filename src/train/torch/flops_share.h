@@ -16,7 +16,10 @@ class FlopsShare {
 
   /// Where nothing halts: more than 1, as scores cost something.
   double full() const;
-  /// adaptive_flops() over dense_flops(), mean over the images of the batch: a scalar.
+  /// adaptive_flops() over dense_flops() of every image of the batch, [B]. An image that is smaller
+  /// than the batch has the share of its own positions.
+  torch::Tensor of_images(const std::vector<BlockOutput>& blocks) const;
+  /// Their mean: a scalar.
   torch::Tensor of(const std::vector<BlockOutput>& blocks) const;
 
   /// The blocks' ponder costs, each the mean over batch and positions, weighted by the FLOPs of a

@@ -1,4 +1,4 @@
-#include "train/adapt/flops_share.h"
+#include "train/torch/flops_share.h"
 
 #include "model/flops.h"
 
@@ -35,25 +35,36 @@ double FlopsShare::full() const {
   return share;
 }
 
-torch::Tensor FlopsShare::of(const std::vector<BlockOutput>& blocks) const {
+torch::Tensor FlopsShare::of_images(const std::vector<BlockOutput>& blocks) const {
   torch::NoGradGuard no_grad;
-  torch::Tensor share = torch::full({}, always_, blocks.front().units.options());
-  auto add = [&](const torch::Tensor& units, int unit, double whole) {
-    if (whole > 0) share = share + units.ge(unit).to(torch::kFloat32).mean() * whole;
-  };
+  const torch::Tensor& first = blocks.front().units;
+  torch::Tensor share = torch::full({first.size(0)}, always_, first.options());
   for (size_t block = 0; block < blocks.size(); ++block) {
     const torch::Tensor& units = blocks[block].units;  // N: unit l is active where N >= l
-    const torch::Tensor around =
-        torch::max_pool2d(units.unsqueeze(1), /*kernel_size=*/3, /*stride=*/1, /*padding=*/1);
+    const torch::Tensor& positions = blocks[block].positions;
+    torch::Tensor around = torch::max_pool2d(units.unsqueeze(1), /*kernel_size=*/3, /*stride=*/1,
+                                             /*padding=*/1)
+                               .squeeze(1);
+    if (positions.defined())
+      around = around * units.gt(0);  // N is 0 in padding, and 1 or more else
     const torch::Tensor most = units.amax({1, 2});
+    auto share_of = [&](const torch::Tensor& map, int unit) {
+      const torch::Tensor active = map.ge(unit).to(torch::kFloat32);
+      return positions.defined() ? active.sum({1, 2}) / positions : active.mean({1, 2});
+    };
     for (size_t l = 0; l < units_[block].size(); ++l) {
       const Unit& unit = units_[block][l];
-      add(units, int(l) + 1, unit.active);
-      add(around, int(l) + 1, unit.dilated);
-      add(most, int(l) + 1, unit.once);
+      const int number = int(l) + 1;
+      if (unit.active > 0) share = share + share_of(units, number) * unit.active;
+      if (unit.dilated > 0) share = share + share_of(around, number) * unit.dilated;
+      if (unit.once > 0) share = share + most.ge(number).to(torch::kFloat32) * unit.once;
     }
   }
   return share;
+}
+
+torch::Tensor FlopsShare::of(const std::vector<BlockOutput>& blocks) const {
+  return of_images(blocks).mean();
 }
 
 torch::Tensor FlopsShare::ponder_cost(const std::vector<BlockOutput>& blocks) const {

@@ -1,6 +1,8 @@
 // The weight of the ponder cost, steered so that the network comes to take a share of FLOPs.
 #pragma once
 
+#include <optional>
+
 #include "train/torch/libtorch.h"
 
 namespace sact::train {
@@ -30,10 +32,15 @@ class SteeringImpl : public torch::nn::Module {
   torch::Tensor& share() { return share_; }
   /// [1]: the share at the start of the run, from which the budget falls.
   torch::Tensor& first_share() { return first_share_; }
+  /// The last step was the first of the run.
+  void note_first_share();
+  /// Waits for the device when it is first asked.
+  double known_first_share();
 
  private:
   SteeringOptions options_;
   torch::Tensor tau_, share_, mean_share_, log_tau_, first_share_;
+  std::optional<double> known_first_share_;
 };
 TORCH_MODULE(Steering);
 

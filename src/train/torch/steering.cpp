@@ -1,4 +1,4 @@
-#include "train/adapt/steering.h"
+#include "train/torch/steering.h"
 
 #include <cmath>
 
@@ -20,6 +20,16 @@ SteeringImpl::SteeringImpl(const SteeringOptions& options) : options_(options) {
   mean_share_ = scalar("mean_share", 1);
   first_share_ = scalar("first_share", 1);
   log_tau_ = scalar("log_tau", std::log(std::max(options.tau, kTauMin)));
+}
+
+void SteeringImpl::note_first_share() {
+  first_share_.copy_(share_);
+  known_first_share_.reset();
+}
+
+double SteeringImpl::known_first_share() {
+  if (!known_first_share_) known_first_share_ = first_share_.item<double>();
+  return *known_first_share_;
 }
 
 void SteeringImpl::update(double budget, bool first) {
