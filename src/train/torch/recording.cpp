@@ -66,6 +66,17 @@ using torch::autograd::variable_list;
 
 constexpr size_t kMostRecordings = 64;  // inputs of yet other shapes are not recorded
 
+/// Threads that load batches go on taking pinned memory meanwhile, which the usual mode forbids to
+/// all threads of the process. LibTorch 1.13 has no other mode.
+template <typename Graph, typename Pool>
+void begin_capture(Graph& graph, const Pool& pool) {
+  if constexpr (requires { graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal); }) {
+    graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+  } else {
+    graph.capture_begin(pool);
+  }
+}
+
 class CudaRecordingStream : public RecordingStream {
  public:
   explicit CudaRecordingStream(torch::Device device) : guard_(own_stream(device)) {}
@@ -83,7 +94,7 @@ class CudaKernelGraph : public KernelGraph {
  public:
   void record(const std::function<void()>& work) override {
     c10::cuda::CUDACachingAllocator::emptyCache();
-    graph_.capture_begin();
+    begin_capture(graph_, at::cuda::graph_pool_handle());
     work();
     graph_.capture_end();
   }
@@ -179,7 +190,7 @@ class CudaRecordedPart : public RecordedPart {
       made->inputs.push_back(each.defined() ? each.detach().clone() : torch::Tensor());
     }
     made->inputs.front().requires_grad_(input.requires_grad());
-    made->forward.capture_begin(pool_);
+    begin_capture(made->forward, pool_);
     const std::vector<torch::Tensor> outputs = work_(made->inputs);
     made->forward.capture_end();
 
@@ -194,7 +205,7 @@ class CudaRecordedPart : public RecordedPart {
     }
     std::vector<torch::Tensor> wanted = gradients_.parameters();
     if (input.requires_grad()) wanted.push_back(made->inputs.front());
-    made->backward.capture_begin(pool_);
+    begin_capture(made->backward, pool_);
     std::vector<torch::Tensor> found =
         torch::autograd::grad(differentiable, wanted, read, /*retain_graph=*/std::nullopt,
                               /*create_graph=*/false, /*allow_unused=*/true);
