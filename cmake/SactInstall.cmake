@@ -22,7 +22,7 @@ endif()
 install(TARGETS sact EXPORT sact
   LIBRARY COMPONENT library NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
 install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-install(DIRECTORY examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
+install(DIRECTORY examples/c examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
   COMPONENT development)
 # With the folders that its pages lead to.
 install(FILES CONTRIBUTING.md README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)

@@ -36,7 +36,7 @@ an image needs (Figurnov et al., CVPR 2017).")
 sact_package(sact sact science
   "This package has the program, its manual, and a small trained network.")
 sact_package(development libsact-dev libdevel
-  "This package is for writing programs in C++ with the library." ${library_package})
+  "This package is for writing programs in C++ or C with the library." ${library_package})
 if(BUILD_SHARED_LIBS)
   sact_package(library libsact0 libs "This package has the library, which needs no LibTorch.")
 endif()
