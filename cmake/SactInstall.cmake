@@ -19,10 +19,19 @@ endif()
 if(SACT_MAT)
   install(TARGETS sact_mat_reader RUNTIME DESTINATION lib/sact)
 endif()
+if(SACT_PYTHON_FOUND)
+  # Where Debian's Python looks below /usr.
+  set(SACT_PYTHON_DIRECTORY lib/python3/dist-packages CACHE STRING "Where the Python module is installed")
+  file(RELATIVE_PATH up /prefix/${SACT_PYTHON_DIRECTORY}/sact /prefix/${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(sact_python PROPERTIES INSTALL_RPATH "$ORIGIN/${up}")
+  install(TARGETS sact_python LIBRARY DESTINATION ${SACT_PYTHON_DIRECTORY}/sact COMPONENT python)
+  install(DIRECTORY python/sact DESTINATION ${SACT_PYTHON_DIRECTORY} COMPONENT python
+    PATTERN __pycache__ EXCLUDE)
+endif()
 install(TARGETS sact EXPORT sact
   LIBRARY COMPONENT library NAMELINK_COMPONENT development ARCHIVE COMPONENT development)
 install(DIRECTORY include/sact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-install(DIRECTORY examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
+install(DIRECTORY examples/c examples/classify DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsact-dev/examples
   COMPONENT development)
 # With the folders that its pages lead to.
 install(FILES CONTRIBUTING.md README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)

@@ -36,9 +36,16 @@ an image needs (Figurnov et al., CVPR 2017).")
 sact_package(sact sact science
   "This package has the program, its manual, and a small trained network.")
 sact_package(development libsact-dev libdevel
-  "This package is for writing programs in C++ with the library." ${library_package})
+  "This package is for writing programs in C++ or C with the library." ${library_package})
 if(BUILD_SHARED_LIBS)
   sact_package(library libsact0 libs "This package has the library, which needs no LibTorch.")
+endif()
+if(SACT_PYTHON_FOUND)
+  set(next_minor ${Python_VERSION_MINOR})
+  math(EXPR next_minor "${next_minor} + 1")
+  sact_package(python python3-sact python "This package has the Python module." "python3-numpy"
+    "python3 (>= 3.${Python_VERSION_MINOR})" "python3 (<< 3.${next_minor})")
+  string(REPLACE ";" ", " CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS}")
 endif()
 if(SACT_TRAIN)
   sact_package(torch sact-torch science

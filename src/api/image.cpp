@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "io/image.h"
-#include "sact/sact.h"
+#include "io/pixel_view.h"
+#include "sact/image.h"
 
 namespace sact {
 
@@ -45,6 +45,11 @@ Image Image::from_pixels(int width, int height, std::vector<uint8_t> rgb) {
   return Image(std::make_shared<io::RgbImage>(std::move(image)));
 }
 
+Image Image::copy(const ImageView& view) {
+  io::check_view(view);
+  return Image(std::make_shared<io::RgbImage>(io::copied(view)));
+}
+
 int Image::width() const {
   return pixels_->width;
 }
@@ -55,6 +60,10 @@ int Image::height() const {
 
 const std::vector<uint8_t>& Image::rgb() const {
   return pixels_->rgb;
+}
+
+ImageView Image::view() const& {
+  return io::PixelView(*pixels_);
 }
 
 }  // namespace sact

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <new>
 #include <utility>
 
 #include "api/state.h"
 #include "base/error.h"
 #include "engine/backends.h"
+#include "model/detection.h"
 #include "model/flops.h"
 #include "model/model_file.h"
 #include "model/preprocess.h"
@@ -20,7 +22,7 @@ const BackendRegistry& backends() {
   return all;
 }
 
-View view_of(const ModelSpec& spec, const io::RgbImage& image, const InputOptions& options) {
+View view_of(const ModelSpec& spec, const io::PixelView& image, const InputOptions& options) {
   const Framing framing = options.whole ? Framing::kKeepAspect : Framing::kCentralCrop;
   return sact::view_of(image, spec.input, {framing, {options.size, options.size}});
 }
@@ -30,18 +32,48 @@ View view_of(const ModelSpec& spec, const io::RgbImage& image, const InputOption
 Model::Model(std::shared_ptr<const api::ModelState> state) : state_(std::move(state)) {}
 
 Model Model::load(const std::string& path, const ModelOptions& options) {
-  const Backend& backend = api::backends().choose({.precision = options.precision});
   try {
     const ModelFile file(path);
-    expect_classifier(file);
-    const LoadOptions load{
-        .precision = options.precision, .isa = options.isa, .exact = options.exact};
-    return Model(std::make_shared<api::ModelState>(api::ModelState{
-        std::make_shared<ModelSpec>(file.spec()), backend.load(image_network_of(file), load),
-        file.name(), file.dial(), file.remarks()}));
+    const bool detects = file.spec().detection.has_value();
+    const Precision own =
+        !detects && !file.input_scales().empty() ? Precision::kInt8 : Precision::kFloat32;
+    const Precision precision = options.precision.value_or(own);
+    const Backend& backend = api::backends().choose(
+        {.device = options.device, .precision = precision, .detector = detects});
+    const LoadOptions load{.device = options.device,
+                           .precision = precision,
+                           .isa = options.isa,
+                           .exact = options.exact};
+    auto state = std::make_shared<api::ModelState>();
+    state->spec = std::make_shared<ModelSpec>(file.spec());
+    if (detects) {
+      state->detector = backend.load_detector(detector_of(file), load);
+    } else {
+      state->network = backend.load(image_network_of(file), load);
+    }
+    state->name = file.name();
+    state->dial = file.dial();
+    state->remarks = file.remarks();
+    return Model(std::move(state));
   } catch (const std::bad_alloc&) {
     fail("{}: there is not enough memory to load this model", printable(path));
   }
+}
+
+std::vector<std::string> Model::devices() {
+  std::vector<std::string> devices;
+  for (const std::string& name : api::backends().names()) {
+    for (const SupportedType& type : api::backends().named(name).capabilities().types) {
+      if (std::find(devices.begin(), devices.end(), type.device) == devices.end()) {
+        devices.push_back(type.device);
+      }
+    }
+  }
+  return devices;
+}
+
+bool Model::detects() const {
+  return state_->detector != nullptr;
 }
 
 int Model::classes() const {
@@ -60,7 +92,7 @@ std::string Model::label(int class_index) const {
 }
 
 int Model::input_size() const {
-  return state_->spec->input.size;
+  return state_->spec->detection ? state_->spec->detection->shorter_side : state_->spec->input.size;
 }
 
 Halting Model::halting() const {
@@ -77,7 +109,12 @@ int64_t Model::parameters() const {
 
 int64_t Model::dense_flops(int height, int width) const {
   validate_image_size({height, width});
-  return sact::dense_flops(*state_->spec, {height, width});
+  return sact::dense_flops(image_network(*state_->spec), {height, width});
+}
+
+std::optional<std::pair<double, double>> Model::budgets() const {
+  if (!state_->dial) return {};
+  return std::pair(state_->dial->least_share(), state_->dial->largest_share());
 }
 
 const std::vector<std::string>& Model::remarks() const {
@@ -85,11 +122,15 @@ const std::vector<std::string>& Model::remarks() const {
 }
 
 NetworkInput Model::prepare(const Image& image, const InputOptions& options) const {
-  const InputSpec& input = state_->spec->input;
-  const View view = api::view_of(*state_->spec, *image.pixels_, options);
+  return prepare(image.view(), options);
+}
+
+NetworkInput Model::prepare(const ImageView& image, const InputOptions& options) const {
+  const io::PixelView pixels = api::checked(image);
+  const View view = api::view_of(*state_->spec, pixels, options);
   try {
     return {view.size.height, view.size.width,
-            network_input(*image.pixels_, view.crop, view.size, input)};
+            network_input(pixels, view.crop, view.size, state_->spec->input)};
   } catch (const std::bad_alloc&) {
     fail("there is not enough memory for an input of {}x{}; use a smaller size", view.size.height,
          view.size.width);

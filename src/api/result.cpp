@@ -39,6 +39,10 @@ int64_t Result::flops() const {
   return state_->image.flops;
 }
 
+const RunTimes& Result::ms() const {
+  return state_->ms;
+}
+
 int64_t Result::dense_flops() const {
   return sact::dense_flops(*state_->spec, state_->size);
 }

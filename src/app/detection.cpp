@@ -15,7 +15,7 @@ DetectedFile detect_objects(detect::ObjectDetector& detector, const io::RgbImage
   DetectedFile file;
   file.path = path;
   file.size = {photo.height, photo.width};
-  file.result = detector.detect(photo, float(options.score), options.most);
+  file.result = detector.detect(photo, options);
   return file;
 }
 
@@ -29,7 +29,7 @@ std::string object_text(const ModelSpec& spec, const detect::Detection& detectio
 }
 
 std::vector<std::pair<std::string, double>> stage_times(const DetectedFile& file) {
-  const detect::DetectorTimes& ms = file.result.ms;
+  const DetectorTimes& ms = file.result.ms;
   return {{"load", file.load_ms},      {"scale", ms.scale},         {"extractor", ms.extractor},
           {"proposals", ms.proposals}, {"crops", ms.crops},         {"boxes", ms.boxes},
           {"rest", ms.rest},           {"picture", file.picture_ms}};

@@ -22,12 +22,6 @@ struct DetectedFile {
   double network_ms() const { return load_ms + result.ms.total(); }
 };
 
-/// What is asked of a detector.
-struct DetectOptions {
-  double score = 0.05;  // objects of at least this one
-  int most = 100;
-};
-
 /// Finds the objects of a photograph; `path` names it.
 DetectedFile detect_objects(detect::ObjectDetector& detector, const io::RgbImage& photo,
                             const std::string& path, const DetectOptions& options);

@@ -11,6 +11,7 @@
 #include "model/preprocess.h"
 #include "report/montage.h"
 #include "report/overlay.h"
+#include "saliency/center_file.h"
 
 namespace sact::app {
 namespace {

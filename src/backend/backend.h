@@ -83,6 +83,7 @@ struct Capabilities {
   bool shares_processes = false;  // several processes can share an evaluation
   bool detectors = false;
   bool prescribes_units = false;  // and times layers
+  bool steers = false;            // sessions take another halting control, and can be interrupted
 };
 
 class Backend {

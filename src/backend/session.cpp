@@ -11,6 +11,14 @@ std::string product_text(int taps, int depth, int columns) {
                    : fmt::format("{} x {} to {}", taps, depth, columns);
 }
 
+void NetworkSession::set_halting(const HaltingControl&) {
+  SACT_ASSERT(!"this back end can be steered");
+}
+
+void NetworkSession::set_interruption(std::function<bool()>) {
+  SACT_ASSERT(!"this back end can be steered");
+}
+
 void NetworkSession::prescribe_units(std::vector<std::vector<int32_t>> units) {
   SACT_ASSERT(units.empty());
 }

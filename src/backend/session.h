@@ -3,13 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "backend/input_view.h"
-#include "base/box.h"
+#include "halting/control.h"
 #include "model/result.h"
+#include "sact/box.h"
 
 namespace sact {
 
@@ -52,6 +54,13 @@ class NetworkSession {
     return run(planes_view(planes, count, size));
   }
 
+  /// How halting is run from now on. Only where the back end says that it can be steered.
+  virtual void set_halting(const HaltingControl& halting);
+  /// From now on asked after every residual unit, by the thread that called run(): true ends the
+  /// run with sact::Interrupted, and what it throws comes out of the run. Empty: no more. Only
+  /// where the back end can be steered.
+  virtual void set_interruption(std::function<bool()> interrupted);
+
   /// For measuring: from now on positions get these numbers of units, [block][row of the batch],
   /// whatever their scores say; the scores are worked out all the same. Empty: no more. Only where
   /// the back end says that it prescribes units.
@@ -86,6 +95,10 @@ class DetectorSession {
 
   /// As NetworkSession's, for one image that is scaled to this size.
   virtual void expect_memory(Size /*scaled*/) const {}
+
+  /// As NetworkSession's.
+  virtual void set_halting(const HaltingControl& halting) = 0;
+  virtual void set_interruption(std::function<bool()> interrupted) = 0;
 
   /// Everything but the last block, on one image. sact::Error when the features are not finite.
   virtual ImageResult extract(const InputView& image) = 0;

@@ -30,7 +30,7 @@ struct DetectOptions {
   std::string model, out = "detections", dtype = kOwnType, results, gt, data;
   bool exact = false;
   std::vector<std::string> images;
-  app::DetectOptions detection;
+  sact::DetectOptions detection;
   HaltingRequest halting;
   double draw = 0.3;
   bool no_pictures = false, eval = false, jsonl = false;

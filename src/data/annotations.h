@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/box.h"
+#include "sact/box.h"
 #include "base/size.h"
 #include "data/dataset.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/box.h"
+#include "sact/box.h"
 #include "io/image.h"
 #include "sact/types.h"
 

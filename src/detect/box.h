@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "base/box.h"
 #include "base/size.h"
+#include "sact/box.h"
 
 namespace sact::detect {
 
-/// Corners in pixels, half-open (see base/box.h): no "+ 1" anywhere.
+/// Corners in pixels, half-open (see sact/box.h): no "+ 1" anywhere.
 using sact::Box;
 
 /// 0 for a box that is inverted or has no width or height.

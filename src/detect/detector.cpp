@@ -42,7 +42,14 @@ DetectorOutputs ObjectDetector::run(const InputView& image) {
   return result;
 }
 
-DetectedImage ObjectDetector::detect(const io::RgbImage& image, float least_score, int most) {
+ObjectDetector::Extracted ObjectDetector::extract(const io::PixelView& image, int side) {
+  const View view = view_of(image, spec_.input, {Framing::kKeepAspect, {side, side}});
+  session_->expect_memory(view.size);
+  const std::vector<float> pixels = network_pixels(image, view, spec_.input);
+  return {session_->extract(pixels_view(pixels, 1, view.size)), view.size};
+}
+
+DetectedImage ObjectDetector::detect(const io::PixelView& image, const DetectOptions& options) {
   Stopwatch watch;
   const Size given{image.height, image.width};
   DetectedImage detected;
@@ -60,7 +67,7 @@ DetectedImage ObjectDetector::detect(const io::RgbImage& image, float least_scor
   detected.proposals = int(outputs.proposals.size());
   detected.detections =
       find_detections(outputs.proposals, outputs.boxes.outputs, spec_.classes, detected.scaled,
-                      {least_score, most, float(spec_.detection->nms_iou)});
+                      {float(options.score), options.most, float(spec_.detection->nms_iou)});
   for (Detection& detection : detected.detections) {
     detection.box = scaled(detection.box, float(given.width) / float(detected.scaled.width),
                            float(given.height) / float(detected.scaled.height));

@@ -8,21 +8,10 @@
 
 #include "backend/backend.h"
 #include "detect/detections.h"
-#include "io/image.h"
+#include "io/pixel_view.h"
+#include "sact/detector.h"
 
 namespace sact::detect {
-
-/// Milliseconds of each stage.
-struct DetectorTimes {
-  double scale = 0;      // the image, to the size that the network sees
-  double extractor = 0;  // all blocks but the last
-  double proposals = 0;  // layers that propose boxes, and suppression
-  double crops = 0;      // features of the boxes
-  double boxes = 0;      // the last block and the head
-  double rest = 0;       // scores, refinement, suppression
-
-  double total() const { return scale + extractor + proposals + crops + boxes + rest; }
-};
 
 /// What the networks say of an image. Boxes are in pixels of the scaled image.
 struct DetectorOutputs {
@@ -53,12 +42,20 @@ class ObjectDetector {
 
   /// sact::Error when the image has a shape that cannot be scaled, or when the outputs are not
   /// finite.
-  DetectedImage detect(const io::RgbImage& image, float least_score = 0.05f, int most = 100);
+  DetectedImage detect(const io::PixelView& image, const DetectOptions& options = {});
+
+  /// The extractor alone on a whole image, its shorter side scaled to `side`.
+  struct Extracted {
+    ImageResult result;
+    Size scaled;
+  };
+  Extracted extract(const io::PixelView& image, int side);
 
   /// The same before its last stage, for one prepared image.
   DetectorOutputs run(const InputView& image);
 
   const ModelSpec& spec() const { return spec_; }
+  DetectorSession& session() { return *session_; }
 
  private:
   std::span<const Box> anchors_of(Size grid);

@@ -52,7 +52,7 @@ using Pixel [[gnu::vector_size(16)]] = float;
 
 /// Resizes the part inside `crop` and gives `take(y, line)` each line in turn.
 template <typename Take>
-void resize_lines(const RgbImage& image, const Crop& crop, Size size, Take&& take) {
+void resize_lines(const PixelView& image, const Crop& crop, Size size, Take&& take) {
   SACT_ASSERT(crop.left >= 0 && crop.top >= 0 && crop.right <= image.width &&
               crop.bottom <= image.height && crop.width() > 0 && crop.height() > 0);
   SACT_ASSERT(size.width > 0 && size.height > 0);
@@ -65,9 +65,14 @@ void resize_lines(const RgbImage& image, const Crop& crop, Size size, Take&& tak
   size_t window = 1;
   for (int y = 0; y < size.height; ++y) window = std::max(window, rows.of(y).size());
   std::vector<Pixel> wide(size_t(crop.width())), narrow(window * width);
+  std::vector<uint8_t> unpacked(image.order == PixelOrder::kRgb ? 0 : wide.size() * 3);
   auto narrow_row = [&](int y) { return &narrow[size_t(y) % window * width]; };
   auto fill_row = [&](int y) {
     const uint8_t* source = image.pixel(crop.left, crop.top + y);
+    if (!unpacked.empty()) {
+      unpack_pixels(source, image.order, crop.width(), unpacked.data());
+      source = unpacked.data();
+    }
     for (Pixel& pixel : wide) {
       pixel = Pixel{float(source[0]), float(source[1]), float(source[2])};
       source += 3;
@@ -103,11 +108,11 @@ uint8_t rounded(float value) {
 
 }  // namespace
 
-Crop whole(const RgbImage& image) {
+Crop whole(const PixelView& image) {
   return {0, 0, image.width, image.height};
 }
 
-Crop central_crop(const RgbImage& image, double share) {
+Crop central_crop(const PixelView& image, double share) {
   auto side = [share](int extent) {
     return std::clamp(int(std::lround(extent * share)), 1, extent);
   };
@@ -138,7 +143,7 @@ std::vector<float> resize(const RgbImage& image, const Crop& crop, Size size) {
   return planes;
 }
 
-void resize_pixels(const RgbImage& image, const Crop& crop, Size size, std::span<float> pixels) {
+void resize_pixels(const PixelView& image, const Crop& crop, Size size, std::span<float> pixels) {
   SACT_ASSERT(pixels.size() == 3 * size_t(size.positions()));
   resize_lines(image, crop, size, [&](int y, std::span<const Pixel> line) {
     float* target = pixels.data() + 3 * size_t(y) * line.size();

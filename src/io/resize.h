@@ -6,6 +6,7 @@
 
 #include "base/size.h"
 #include "io/image.h"
+#include "io/pixel_view.h"
 #include "sact/types.h"
 
 namespace sact::io {
@@ -18,10 +19,10 @@ struct Crop {
 };
 
 /// The whole image.
-Crop whole(const RgbImage& image);
+Crop whole(const PixelView& image);
 
 /// The central part with `share` of each side, at least one pixel.
-Crop central_crop(const RgbImage& image, double share);
+Crop central_crop(const PixelView& image, double share);
 
 /// The part of an image inside `crop`.
 RgbImage cut(const RgbImage& image, const Crop& crop);
@@ -33,7 +34,7 @@ RgbImage cut(const RgbImage& image, const Crop& crop);
 std::vector<float> resize(const RgbImage& image, const Crop& crop, Size size);
 
 /// The same pixel by pixel, [H, W, 3], into memory of just that many values.
-void resize_pixels(const RgbImage& image, const Crop& crop, Size size, std::span<float> pixels);
+void resize_pixels(const PixelView& image, const Crop& crop, Size size, std::span<float> pixels);
 
 /// The whole image at another size, in the same way.
 RgbImage resized(const RgbImage& image, Size size);

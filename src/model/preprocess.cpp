@@ -12,7 +12,7 @@
 namespace sact {
 namespace {
 
-View with_aspect(const io::RgbImage& image, int side) {
+View with_aspect(const io::PixelView& image, int side) {
   const Size size = size_keeping_aspect(image.width, image.height, side);
   validate_image_size(size, fmt::format("an image of {}x{} with its shorter side scaled to {}: ",
                                         image.height, image.width, side));
@@ -25,7 +25,7 @@ size_t values_of(Size size) {
 
 }  // namespace
 
-View view_of(const io::RgbImage& image, const InputSpec& input, const ViewOptions& options) {
+View view_of(const io::PixelView& image, const InputSpec& input, const ViewOptions& options) {
   const bool own = options.size == Size{0, 0};
   const Size size = own ? Size{input.size, input.size} : options.size;
   if (options.framing == Framing::kKeepAspect) return with_aspect(image, size.height);
@@ -34,11 +34,11 @@ View view_of(const io::RgbImage& image, const InputSpec& input, const ViewOption
   return {io::central_crop(image, input.crop), size};
 }
 
-View detection_view(const io::RgbImage& image, const DetectionSpec& detection) {
+View detection_view(const io::PixelView& image, const DetectionSpec& detection) {
   return {io::whole(image), detection_size(detection, {image.height, image.width})};
 }
 
-void fill_network_pixels(const io::RgbImage& image, const View& view, const InputSpec& input,
+void fill_network_pixels(const io::PixelView& image, const View& view, const InputSpec& input,
                          std::span<float> pixels) {
   SACT_ASSERT(pixels.size() == values_of(view.size));
   io::resize_pixels(image, view.crop, view.size, pixels);
@@ -52,7 +52,7 @@ void fill_network_pixels(const io::RgbImage& image, const View& view, const Inpu
   }
 }
 
-void append_network_pixels(const io::RgbImage& image, const View& view, const InputSpec& input,
+void append_network_pixels(const io::PixelView& image, const View& view, const InputSpec& input,
                            std::vector<float>& pixels) {
   const size_t before = pixels.size(), more = values_of(view.size);
   expect_memory(more * sizeof(float),
@@ -61,14 +61,14 @@ void append_network_pixels(const io::RgbImage& image, const View& view, const In
   fill_network_pixels(image, view, input, std::span(pixels).subspan(before));
 }
 
-std::vector<float> network_pixels(const io::RgbImage& image, const View& view,
+std::vector<float> network_pixels(const io::PixelView& image, const View& view,
                                   const InputSpec& input) {
   std::vector<float> pixels;
   append_network_pixels(image, view, input, pixels);
   return pixels;
 }
 
-std::vector<float> network_input(const io::RgbImage& image, const io::Crop& crop, Size size,
+std::vector<float> network_input(const io::PixelView& image, const io::Crop& crop, Size size,
                                  const InputSpec& input) {
   const std::vector<float> pixels = network_pixels(image, {crop, size}, input);
   std::vector<float> planes(pixels.size());

@@ -31,22 +31,22 @@ struct ViewOptions {
 
 /// What a network sees of an image. Throws sact::Error where no network can be run on images of
 /// that size.
-View view_of(const io::RgbImage& image, const InputSpec& input, const ViewOptions& options);
+View view_of(const io::PixelView& image, const InputSpec& input, const ViewOptions& options);
 
 /// What a detector sees of an image: all of it, with the shorter side that the detector wants.
-View detection_view(const io::RgbImage& image, const DetectionSpec& detection);
+View detection_view(const io::PixelView& image, const DetectionSpec& detection);
 
 /// The numbers of a view: (v / 255 - mean) / std of the resized part. Pixels [H, W, 3] go to
 /// `pixels`, which has room for just these.
-void fill_network_pixels(const io::RgbImage& image, const View& view, const InputSpec& input,
+void fill_network_pixels(const io::PixelView& image, const View& view, const InputSpec& input,
                          std::span<float> pixels);
 /// The same behind what is in `pixels`. sact::Error when there is no memory for it.
-void append_network_pixels(const io::RgbImage& image, const View& view, const InputSpec& input,
+void append_network_pixels(const io::PixelView& image, const View& view, const InputSpec& input,
                            std::vector<float>& pixels);
-std::vector<float> network_pixels(const io::RgbImage& image, const View& view,
+std::vector<float> network_pixels(const io::PixelView& image, const View& view,
                                   const InputSpec& input);
 /// The same as planes [3, H, W].
-std::vector<float> network_input(const io::RgbImage& image, const io::Crop& crop, Size size,
+std::vector<float> network_input(const io::PixelView& image, const io::Crop& crop, Size size,
                                  const InputSpec& input);
 
 /// Whole image, aspect ratio kept: the size whose shorter side is `side`.

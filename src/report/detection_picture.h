@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/box.h"
+#include "sact/box.h"
 #include "base/size.h"
 #include "io/image.h"
 #include "report/color.h"

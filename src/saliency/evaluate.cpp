@@ -76,18 +76,6 @@ std::vector<Fixations> load_fixations(const std::vector<Stimulus>& items,
   return fixations;
 }
 
-void check_halting(const ModelSpec& spec, const std::string& name) {
-  if (spec.halting == Halting::kSact) return;
-  fail(
-      "{}: has halting '{}', which spends the same everywhere in an image; a network with 'sact' "
-      "is needed here",
-      name, name_of(spec.halting));
-}
-
-Size usual_size(const ModelSpec& spec) {
-  return spec.detection ? Size{360, 640} : Size{180, 320};
-}
-
 PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
                        const std::vector<Stimulus>& items, Size size, const Work& work) {
   // As many images at a time as have the positions of eight for a detector.

@@ -31,13 +31,6 @@ struct PonderMaps {
   double flops = 0, dense_flops = 0;
 };
 
-/// Throws sact::Error for a network that spends the same everywhere in an image.
-void check_halting(const ModelSpec& spec, const std::string& name);
-
-/// The size at which a network sees images where none is given, as in the paper: 180 x 320, and
-/// twice as much for a detector.
-Size usual_size(const ModelSpec& spec);
-
 /// The ponder cost maps of whole images at `size`; of a detector those of its extractor.
 PonderMaps ponder_maps(NetworkSession& session, const ModelSpec& spec,
                        const std::vector<Stimulus>& items, Size size, const Work& work);

@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "io/image.h"
-#include "io/mat.h"
 
 namespace sact::saliency {
 namespace {
@@ -81,20 +79,19 @@ Map blurred_columns(const Map& map, const std::vector<float>& weights,
   return out;
 }
 
-Map read_brightness(const std::filesystem::path& path) {
-  if (io::read_image_header(path).transparent) {
-    fail("{}: has transparent colours; save this centre map without transparency", path.string());
-  }
-  const io::RgbImage image = io::read_image(path);
-  Map map(image.height, image.width);
-  for (size_t i = 0; i < map.values.size(); ++i) {
-    const uint8_t* pixel = &image.rgb[3 * i];
-    map.values[i] = float(pixel[0] + pixel[1] + pixel[2]) / (3 * 255.0f);
-  }
-  return map;
+}  // namespace
+
+void check_halting(const ModelSpec& spec, const std::string& name) {
+  if (spec.halting == Halting::kSact) return;
+  fail(
+      "{}: has halting '{}', which spends the same everywhere in an image; a network with 'sact' "
+      "is needed here",
+      name, name_of(spec.halting));
 }
 
-}  // namespace
+Size usual_size(const ModelSpec& spec) {
+  return spec.detection ? Size{360, 640} : Size{180, 320};
+}
 
 Map normalized(const Map& map) {
   const auto [low, high] = std::minmax_element(map.values.begin(), map.values.end());
@@ -131,22 +128,6 @@ Map center_gaussian(Size size, double sigma) {
     for (int x = 0; x < size.width; ++x) {
       map.at(y, x) = float(rows[size_t(y)] * columns[size_t(x)]);
     }
-  }
-  return map;
-}
-
-Map read_center(const std::filesystem::path& path, const std::string& variable) {
-  Map map = path.extension() == ".mat" ? io::read_mat(path, variable) : read_brightness(path);
-  for (const float value : map.values) {
-    if (!std::isfinite(value) || value < 0) {
-      fail("{}: a centre map has finite numbers of 0 and more, but here one is {}", path.string(),
-           value);
-    }
-  }
-  const auto [low, high] = std::minmax_element(map.values.begin(), map.values.end());
-  if (*low == *high) {
-    fail("{}: every number of this centre map is {}; it must be higher in the middle",
-         path.string(), *low);
   }
   return map;
 }

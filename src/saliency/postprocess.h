@@ -2,15 +2,22 @@
 // centre map.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/size.h"
+#include "model/spec.h"
 #include "sact/types.h"
 
 namespace sact::saliency {
+
+/// Throws sact::Error for a network that spends the same everywhere in an image.
+void check_halting(const ModelSpec& spec, const std::string& name);
+
+/// The size at which a network sees images where none is given, as in the paper: 180 x 320, and
+/// twice as much for a detector.
+Size usual_size(const ModelSpec& spec);
 
 /// Shifted and scaled to [0, 1]; zeros where all values are equal.
 Map normalized(const Map& map);
@@ -26,11 +33,6 @@ inline constexpr double kCenterSigma = 0.25;
 /// A Gaussian in the middle with standard deviations of `sigma` times height and width; the density
 /// of a centred Gaussian at the middle of each position, 1 at its peak.
 Map center_gaussian(Size size, double sigma = kCenterSigma);
-
-/// A centre map from the variable of a MATLAB file or from the brightness of a picture, at the size
-/// it has. Throws sact::Error where a number is negative or not finite, or all are equal, and for a
-/// picture with transparent colours.
-Map read_center(const std::filesystem::path& path, const std::string& variable);
 
 /// The settings of the combination; those of the paper by default.
 struct PostProcess {

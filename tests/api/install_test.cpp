@@ -55,6 +55,26 @@ TEST_F(Installed, PkgConfigServesTheExample) {
             expected_output());
 }
 
+TEST_F(Installed, AProgramInCIsBuiltByACCompiler) {
+  const std::string source = SACT_SOURCE_DIR "/examples/c", program = path("classify-c");
+  output_of("export PKG_CONFIG_PATH=" + libraries() +
+            "/pkgconfig; " SACT_CC " -std=c99 -Wall -Wextra -Wpedantic -Werror " SACT_CXX_FLAGS
+            " " +
+            source + "/main.c -o " + program +
+            " $(" SACT_PKG_CONFIG
+            " --cflags --libs sact)"
+#ifndef SACT_SHARED
+            " -lstdc++ -lm"
+#endif
+  );
+  const std::string library_path = "LD_LIBRARY_PATH=" + libraries() + " ";
+  EXPECT_EQ(output_of(library_path + program + " " + kModel + " " + kPicture), expected_output());
+  const auto wrong =
+      test::Running({"/bin/sh", {"-c", library_path + program + " " + kPicture + " x"}}).wait();
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_EQ(wrong.err.find("classify: " + kPicture), 0u) << wrong.err;
+}
+
 TEST_F(Installed, HeadersNeedNothingButTheStandardLibrary) {
   // Each alone, as C++17; what it includes lies in the installation or comes with the compiler.
   for (const auto& header : std::filesystem::directory_iterator(prefix() + "/include/sact")) {
@@ -69,6 +89,12 @@ TEST_F(Installed, HeadersNeedNothingButTheStandardLibrary) {
       EXPECT_EQ(included.find(foreign), std::string::npos) << name << ": " << foreign;
     }
   }
+}
+
+TEST_F(Installed, TheHeaderForCIsC99) {
+  output_of("echo '#include <sact/c.h>' | " SACT_CC
+            " -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c -I" +
+            prefix() + "/include -");
 }
 
 TEST_F(Installed, TheProgramFindsItsPlugin) {
@@ -114,9 +140,10 @@ TEST_F(Installed, TheLibraryNeedsNothingThatDrawsOrReadsAnnotations) {
 
 TEST_F(Installed, TheLibraryExportsThePublicClassesAlone) {
   const std::regex is_public(
-      "(sact::(Image|Model|Result|Session)::[A-Za-z_~]+(\\[abi:cxx11\\])?\\(.*"
-      "|sact::Session::operator=\\(sact::Session&&\\)"
-      "|(typeinfo|typeinfo name|vtable) for sact::Error)@@sact_0");
+      "(sact::(Detections|Detector|Image|Model|Result|Session)::[A-Za-z_~]+(\\[abi:cxx11\\])?\\(.*"
+      "|sact::(Session|Detector)::operator=\\(sact::(Session|Detector)&&\\)"
+      "|(typeinfo|typeinfo name|vtable) for sact::(Cancelled|Error)"
+      "|sact_[a-z_]+)@@sact_0");
   std::istringstream lines(
       output_of(SACT_NM " -D -C --defined-only " + libraries() + "/libsact.so"));
   std::string line;

@@ -11,63 +11,13 @@
 #include <numeric>
 #include <thread>
 
-#include "support/errors.h"
-#include "support/program.h"
+#include "api/pictures.h"
 #include "support/sanitizers.h"
 
 namespace sact {
 namespace {
 
-using test::error_of;
-
-const char* const kPicture = SACT_SOURCE_DIR "/docs/images/ponder.png";
-const char* const kTrained = SACT_SOURCE_DIR "/models/imagenette-sact.safetensors";
-
-/// A picture in which positions differ: bright waves over a dark ground.
-Image waves(int width, int height, int phase) {
-  std::vector<uint8_t> rgb;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      for (int c = 0; c < 3; ++c) {
-        rgb.push_back(uint8_t(128 + 120 * std::sin(0.02 * (x + phase) * (y + 3 * c) + phase)));
-      }
-    }
-  }
-  return Image::from_pixels(width, height, rgb);
-}
-
-/// Every bit of what a network said.
-void expect_same(const Result& found, const Result& right) {
-  EXPECT_EQ(found.logits(), right.logits());
-  EXPECT_EQ(found.flops(), right.flops());
-  ASSERT_EQ(found.blocks().size(), right.blocks().size());
-  for (size_t b = 0; b < found.blocks().size(); ++b) {
-    EXPECT_EQ(found.blocks()[b].units, right.blocks()[b].units);
-    EXPECT_EQ(found.blocks()[b].ponder_cost.values, right.blocks()[b].ponder_cost.values);
-  }
-}
-
-class Library : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    directory_ = new test::TemporaryDirectory;
-    make_model("sact", {"--halting", "sact", "--halting-bias", "-1", "--halting-scale", "0.3"});
-    make_model("plain", {});
-  }
-  static void TearDownTestSuite() { delete directory_; }
-
-  static void make_model(const std::string& name, std::vector<std::string> options) {
-    std::vector<std::string> arguments = {"new", "--units",      "2,4", "--width", "4", "--classes",
-                                          "7",   "--input-size", "64",  "--out",   name};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const auto made = test::run_sact(arguments, directory_->path().string());
-    ASSERT_EQ(made.status, 0) << made.err;
-  }
-  static std::string path(const std::string& name) { return (*directory_ / name).string(); }
-
-  static test::TemporaryDirectory* directory_;
-};
-test::TemporaryDirectory* Library::directory_ = nullptr;
+using test::error_of, test::expect_same, test::kPicture, test::kTrained, test::Library, test::waves;
 
 TEST_F(Library, AModelSaysWhatItIs) {
   const Model model = Model::load(path("sact"));
@@ -121,23 +71,23 @@ TEST_F(Library, ASessionDoesAsMuchWorkAsItIsTold) {
     return Session(model, options).run(image).flops();
   };
   SessionOptions more, less, limited;
-  more.halting_shift = -1;
-  less.halting_shift = 1;
-  limited.halting_shift = -1;
-  limited.hard_budget = 0.9;
+  more.work.halting_shift = -1;
+  less.work.halting_shift = 1;
+  limited.work.halting_shift = -1;
+  limited.work.hard_budget = 0.9;
   EXPECT_GT(flops(more), flops({}));
   EXPECT_LT(flops(less), flops({}));
   EXPECT_LE(double(flops(limited)), 0.9 * double(model.dense_flops(64, 64)));
   SessionOptions same;
-  same.hard_budget = 1;
+  same.work.hard_budget = 1;
   expect_same(Session(model, same).run(image), Session(model).run(image));
 }
 
 TEST_F(Library, ABudgetTakesTheCurveOfTheModel) {
   SessionOptions options;
-  options.budget = 0.9;
+  options.work.budget = 0.9;
   const std::string message = error_of([&] { Session(Model::load(path("sact")), options); });
-  EXPECT_NE(message.find("SessionOptions::budget 0.9: "), std::string::npos) << message;
+  EXPECT_NE(message.find("Work::budget 0.9: "), std::string::npos) << message;
   EXPECT_NE(message.find("sact calibrate"), std::string::npos) << message;
   EXPECT_NE(error_of([&] { Session(Model::load(path("plain")), options); }).find("plain network"),
             std::string::npos);

@@ -44,7 +44,7 @@ TEST_F(Detection, AnImageGivesWhatTheDetectorFinds) {
   EXPECT_EQ(found.size, (Size{60, 90}));
   ASSERT_FALSE(found.result.detections.empty());
   EXPECT_LE(found.result.detections.size(), 7u);
-  const auto right = detector_->detect(photo_, 0, 7);
+  const auto right = detector_->detect(photo_, {0, 7});
   ASSERT_EQ(found.result.detections.size(), right.detections.size());
   EXPECT_EQ(found.result.detections[0].score, right.detections[0].score);
   const io::Json json = detection_json(spec_, detect::CocoIds(spec_), found);

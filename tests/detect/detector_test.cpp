@@ -167,7 +167,7 @@ TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
   const ModelFile file = file_of(tiny_detector(), 3);
   ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   const io::RgbImage image = noise_image(200, 130, 4);
-  const DetectedImage found = detector.detect(image, 0.1f, 50);
+  const DetectedImage found = detector.detect(image, {0.1f, 50});
   EXPECT_EQ(found.scaled, (Size{64, 98}));
   ASSERT_FALSE(found.detections.empty());
   const auto planes = network_input(image, io::whole(image), found.scaled, file.spec().input);
@@ -185,8 +185,8 @@ TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
 TEST_F(DetectorTest, APlainImageOfTwiceTheSizeHasBoxesOfTwiceTheSize) {
   const ModelFile file = file_of(tiny_detector(), 5);
   ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
-  const DetectedImage once = detector.detect(plain_image(75, 50), 0.05f, 100);
-  const DetectedImage twice = detector.detect(plain_image(150, 100), 0.05f, 100);
+  const DetectedImage once = detector.detect(plain_image(75, 50), {0.05f, 100});
+  const DetectedImage twice = detector.detect(plain_image(150, 100), {0.05f, 100});
   EXPECT_EQ(once.scaled, twice.scaled);
   EXPECT_EQ(once.extractor.flops, twice.extractor.flops);
   ASSERT_FALSE(once.detections.empty());
@@ -208,7 +208,7 @@ TEST_F(DetectorTest, ReportsWhatWasAskedForAndCountsItsWork) {
   const ModelSpec spec = tiny_detector();
   ObjectDetector detector = detector_on(file_of(spec, 6), kernels::chosen_table(), kFloat, 3);
   const io::RgbImage image = noise_image(90, 70, 7);
-  const DetectedImage all = detector.detect(image, 0, 1000);
+  const DetectedImage all = detector.detect(image, {0, 1000});
   ASSERT_GT(all.detections.size(), 10u);
   for (size_t i = 0; i < all.detections.size(); ++i) {
     const Detection& detection = all.detections[i];
@@ -221,14 +221,14 @@ TEST_F(DetectorTest, ReportsWhatWasAskedForAndCountsItsWork) {
     EXPECT_LE(detection.box.y1, 70.001f);
     EXPECT_GT(area(detection.box), 0);
   }
-  const DetectedImage five = detector.detect(image, 0, 5);
+  const DetectedImage five = detector.detect(image, {0, 5});
   ASSERT_EQ(five.detections.size(), 5u);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(five.detections[i].box, all.detections[i].box);
   const float middle = all.detections[all.detections.size() / 2].score;
-  for (const Detection& detection : detector.detect(image, middle, 1000).detections) {
+  for (const Detection& detection : detector.detect(image, {middle, 1000}).detections) {
     EXPECT_GE(detection.score, middle);
   }
-  EXPECT_TRUE(detector.detect(image, 1.1f, 1000).detections.empty());
+  EXPECT_TRUE(detector.detect(image, {1.1f, 1000}).detections.empty());
 
   EXPECT_EQ(all.proposals, 25);
   EXPECT_EQ(all.dense_flops, dense_flops(extractor_spec(spec), all.scaled));
@@ -253,7 +253,7 @@ TEST_F(DetectorTest, WithoutProposalsNothingIsFound) {
     }
   });
   ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
-  const DetectedImage found = detector.detect(noise_image(64, 64, 9), 0, 100);
+  const DetectedImage found = detector.detect(noise_image(64, 64, 9), {0, 100});
   EXPECT_EQ(found.proposals, 0);
   EXPECT_TRUE(found.detections.empty());
   EXPECT_EQ(found.box_flops, 0);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "io/image.h"
+#include "saliency/center_file.h"
 #include "saliency/fixations.h"
 #include "support/errors.h"
 #include "support/image_samples.h"

@@ -82,6 +82,7 @@ class CpuBackend : public Backend {
     }
     capabilities_.detectors = true;
     capabilities_.prescribes_units = true;
+    capabilities_.steers = true;
   }
 
   std::string name() const override { return "engine"; }

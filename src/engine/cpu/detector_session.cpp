@@ -85,6 +85,14 @@ void CpuDetectorSession::expect_memory(Size scaled) const {
   extractor_.expect_memory(1, scaled);
 }
 
+void CpuDetectorSession::set_halting(const HaltingControl& halting) {
+  for (CpuSession* part : {&extractor_, &boxes_}) part->set_halting(halting);
+}
+
+void CpuDetectorSession::set_interruption(std::function<bool()> interrupted) {
+  for (CpuSession* part : {&extractor_, &boxes_}) part->set_interruption(interrupted);
+}
+
 ImageResult CpuDetectorSession::extract(const InputView& image) {
   SACT_ASSERT(image.count == 1);
   ImageResult result = std::move(extractor_.run(image).front());

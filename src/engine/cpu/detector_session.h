@@ -27,6 +27,8 @@ class CpuDetectorSession : public DetectorSession {
                      const HaltingControl& halting = {});
 
   void expect_memory(Size scaled) const override;
+  void set_halting(const HaltingControl& halting) override;
+  void set_interruption(std::function<bool()> interrupted) override;
   ImageResult extract(const InputView& image) override;
   AnchorOutputs score_anchors() override;
   BoxOutputs classify(std::span<const Box> boxes) override;

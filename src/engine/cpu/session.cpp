@@ -35,6 +35,11 @@ CpuSession::CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadT
       halting_(halting),
       scratch_(size_t(team_->size())) {}
 
+void CpuSession::set_halting(const HaltingControl& halting) {
+  halting_ = halting;
+  geometry_ = nullptr;  // the budget is made with it
+}
+
 int CpuSession::group_size(Size size) const {
   const ModelSpec& spec = plan_->spec;
   const int64_t bytes = spec.block_size(0, size).positions() * spec.block_channels(0) * 4;
@@ -72,6 +77,7 @@ void CpuSession::prepare(int count, Size size) {
   try {
     take_memory(needs_of(count, size));
     choose_tiles();
+    budget_.reset();
     if (halting_.limits_images() && plan_->spec.adaptive()) {
       budget_.emplace(plan_->spec, size, halting_.hard_budget);
       cumulative_.resize(size_t(held_.rows));
@@ -305,12 +311,33 @@ void CpuSession::log_profile(int count, Size size) const {
 void CpuSession::run_group(const InputView& input, Results results) {
   std::fill(results.begin(), results.end(), empty_result());
   accounts_.assign(budget_ ? results.size() : 0, {});
+  stop_ = false;
+  question_ = nullptr;
   team_->run(team_->size(), [&](int thread) { work(thread, input, results); });
+  if (question_) std::rethrow_exception(std::exchange(question_, nullptr));
+  if (stop_) throw Interrupted("the run was interrupted");
+}
+
+bool CpuSession::stopped(int thread) {
+  if (!interrupted_) return false;
+  if (thread == 0) {
+    try {
+      stop_ = interrupted_();
+    } catch (...) {  // helpers must not be left waiting
+      question_ = std::current_exception();
+      stop_ = true;
+    }
+  }
+  team_->barrier();  // and before the next question there is another
+  return stop_;
 }
 
 void CpuSession::work(int thread, const InputView& input, Results results) {
   plan_->stem ? run_stem(thread, input) : enter_features(thread, input.values.data());
-  for (int block = 0; block < plan_->spec.blocks(); ++block) run_block(thread, block, results);
+  for (int block = 0; block < plan_->spec.blocks(); ++block) {
+    run_block(thread, block, results);
+    if (stop_) return;
+  }
   if (plan_->head) run_head(thread, results);  // otherwise the stream is what it gives
 }
 

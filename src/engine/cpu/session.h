@@ -5,6 +5,8 @@
 // layer's rows (or columns, where rows are few), with a barrier where one needs what another made.
 #pragma once
 
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +37,10 @@ class CpuSession : public NetworkSession, private LayerTeam {
   /// What that asks for.
   int64_t bytes_needed(int count, Size size) const;
 
+  void set_halting(const HaltingControl& halting) override;
+  void set_interruption(std::function<bool()> interrupted) override {
+    interrupted_ = std::move(interrupted);
+  }
   void prescribe_units(std::vector<std::vector<int32_t>> units) override {
     prescribed_ = std::move(units);
   }
@@ -92,6 +98,8 @@ class CpuSession : public NetworkSession, private LayerTeam {
   ImageResult empty_result() const;
   void check_prescribed(int count, Size size) const;
   void run_group(const InputView& input, std::span<ImageResult> results);
+  /// Asks whether the run shall end; all threads get the same answer.
+  bool stopped(int thread);
 
   // What every thread does; `thread` counts from 0.
   using Results = std::span<ImageResult>;
@@ -173,6 +181,9 @@ class CpuSession : public NetworkSession, private LayerTeam {
 
   std::shared_ptr<const Plan> plan_;
   HaltingControl halting_;
+  std::function<bool()> interrupted_;
+  bool stop_ = false;                                        // the run under way
+  std::exception_ptr question_;                              // what asking threw
   const Geometry* geometry_ = nullptr;                       // of the run under way
   std::vector<std::unique_ptr<const Geometry>> geometries_;  // the latest, the newest last
   std::vector<std::vector<int32_t>> prescribed_;

@@ -380,10 +380,12 @@ void CpuSession::run_block(int thread, int block, Results results) {
     halt(thread, block, 0, results);
     if (!units[0].score) team_->barrier();
   }
+  if (stopped(thread)) return;
   for (int number = 1; number <= last && !rows_.active().empty(); ++number) {
     bottleneck ? run_bottleneck(thread, block, number) : run_basic(thread, block, number);
     if (adaptive) halt(thread, block, number, results);
     if (!units[size_t(number)].score) team_->barrier();
+    if (stopped(thread)) return;
   }
   if (adaptive) {
     if (thread == 0) std::swap(stream_, mean_);

@@ -9,7 +9,9 @@ struct Box {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   float width() const { return x1 - x0; }
   float height() const { return y1 - y0; }
-  bool operator==(const Box&) const = default;
+  friend bool operator==(const Box& a, const Box& b) {
+    return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+  }
 };
 
 }  // namespace sact

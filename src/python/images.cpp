@@ -1,0 +1,88 @@
+#include "python/images.h"
+
+namespace sact::python {
+namespace {
+
+PixelOrder order_of(int channels, const std::string& order) {
+  if (order != "rgb" && order != "bgr")
+    throw Error("order must be 'rgb' or 'bgr', not '" + order + "'");
+  const bool bgr = order == "bgr";
+  switch (channels) {
+    case 1:
+      return PixelOrder::kGrey;
+    case 3:
+      return bgr ? PixelOrder::kBgr : PixelOrder::kRgb;
+    case 4:
+      return bgr ? PixelOrder::kBgra : PixelOrder::kRgba;
+    default:
+      throw Error("an array with " + std::to_string(channels) +
+                  " channels is no picture: its last axis must have 1, 3 or 4");
+  }
+}
+
+bool is_pillow(const py::handle& given) {
+  return py::hasattr(given, "convert") && py::hasattr(given, "mode") &&
+         py::hasattr(given, "getbands");
+}
+
+/// In modes that an array can show: colours, grey, or colours with transparency.
+py::object shown(const py::handle& image) {
+  const std::string mode = py::str(image.attr("mode"));
+  if (mode == "RGB" || mode == "L" || mode == "RGBA")
+    return py::reinterpret_borrow<py::object>(image);
+  const bool transparent = mode == "LA" || mode == "PA" || mode == "La" || mode == "RGBa" ||
+                           py::cast<bool>(image.attr("info").attr("__contains__")("transparency"));
+  return image.attr("convert")(transparent ? "RGBA" : "RGB");
+}
+
+}  // namespace
+
+Picture::Picture(const py::handle& given, const std::string& order) {
+  if (py::isinstance<py::array>(given)) {
+    take_array(py::reinterpret_borrow<py::array>(given), order);
+  } else if (py::isinstance<py::bytes>(given)) {
+    bytes_ = py::cast<std::string>(given);
+    if (bytes_.empty()) throw Error("these bytes are empty, and no picture");
+  } else if (is_pillow(given)) {
+    take_array(py::module_::import("numpy").attr("asarray")(shown(given)), "rgb");
+  } else if (py::isinstance<py::str>(given) || py::hasattr(given, "__fspath__")) {
+    path_ = py::cast<std::string>(py::module_::import("os").attr("fsencode")(given));
+    if (path_.empty()) throw Error("the path of a picture is empty");
+  } else {
+    throw py::type_error(
+        "a picture is a path, bytes of a file, an array of NumPy or an image of Pillow, not " +
+        std::string(py::str(py::type::of(given).attr("__name__"))));
+  }
+}
+
+void Picture::take_array(const py::array& given, const std::string& order) {
+  if (!py::isinstance<py::array_t<uint8_t>>(given)) {
+    throw Error("an array of " + std::string(py::str(given.dtype())) +
+                " is no picture: it must have numbers of 0 to 255 as uint8");
+  }
+  if (given.ndim() != 2 && given.ndim() != 3) {
+    throw Error("an array of " + std::to_string(given.ndim()) +
+                " axes is no picture: it must be [height, width] or [height, width, channels]");
+  }
+  const int channels = given.ndim() == 2 ? 1 : int(given.shape(2));
+  const PixelOrder layout = order_of(channels, order);
+  py::array array = given;
+  const bool packed =
+      array.strides(1) == channels && (array.ndim() == 2 || array.strides(2) == 1 || channels == 1);
+  if (!packed) array = py::module_::import("numpy").attr("ascontiguousarray")(array);
+  constexpr py::ssize_t kMost = 1000000000;
+  if (array.shape(0) > kMost || array.shape(1) > kMost)
+    throw Error("this array is too large for a picture");
+  view_ = {static_cast<const uint8_t*>(array.data()), int(array.shape(1)), int(array.shape(0)),
+           ptrdiff_t(array.strides(0)), layout};
+  if (view_.height < 2) view_.stride = 0;  // that of a single row means nothing
+  array_ = std::move(array);
+}
+
+ImageView Picture::open() {
+  if (array_) return view_;
+  image_ = path_.empty() ? Image::decode(bytes_.data(), bytes_.size()) : Image::load(path_);
+  return image_->view();
+}
+
+}  // namespace sact::python

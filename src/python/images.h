@@ -1,0 +1,36 @@
+// Pictures as Python has them: paths, encoded bytes, arrays of NumPy, images of Pillow.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <sact/sact.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sact::python {
+
+namespace py = pybind11;
+
+/// Something that was given as a picture. Made with the interpreter's lock held; opened without it,
+/// since reading files and decoding take time.
+class Picture {
+ public:
+  /// `order` is that of arrays: "rgb" or "bgr".
+  Picture(const py::handle& given, const std::string& order);
+
+  /// The pixels, which live as long as this does.
+  ImageView open();
+
+ private:
+  void take_array(const py::array& array, const std::string& order);
+
+  std::string path_;
+  std::string bytes_;  // of a file
+  std::optional<py::array> array_;
+  std::optional<Image> image_;  // decoded
+  ImageView view_;
+};
+
+}  // namespace sact::python

@@ -1,0 +1,233 @@
+#include <pybind11/stl.h>
+
+#include "python/runners.h"
+
+namespace sact::python {
+namespace {
+
+using Classifier = Pool<Session>;
+using ObjectFinder = Pool<Detector>;
+
+constexpr const char* kCallArguments = R"(
+size: side of the square network input; 0 for the model's own.
+whole: all of the picture with its aspect ratio, `size` being the shorter side, instead of the
+    central crop.
+budget: share of the dense network's work to reach on average, by the model's curve.
+hard_budget: share that no picture may exceed.
+halting_shift: added to halting scores; above 0 less work is done.
+order: of an array's channels, "rgb" or "bgr".
+progress: called as progress(done, total) when pictures are done.
+cancelled: asked after every residual unit; True ends the call with sact.Cancelled.
+)";
+
+std::optional<Precision> precision_of(const std::optional<std::string>& name) {
+  if (!name) return {};
+  if (*name == "fp32") return Precision::kFloat32;
+  if (*name == "bf16") return Precision::kBFloat16;
+  if (*name == "int8") return Precision::kInt8;
+  throw Error("precision must be 'fp32', 'bf16', 'int8' or None, not '" + *name + "'");
+}
+
+py::object load(const py::object& path, const std::optional<std::string>& precision, int threads,
+                int batch, bool exact, const std::string& device) {
+  ModelOptions options;
+  options.precision = precision_of(precision);
+  options.exact = exact;
+  options.device = device;
+  SessionOptions session;
+  session.threads = threads;
+  session.batch = batch;
+  const auto file = py::cast<std::string>(py::module_::import("os").attr("fsencode")(path));
+  std::unique_ptr<Classifier> classifier;
+  std::unique_ptr<ObjectFinder> detector;
+  {
+    const py::gil_scoped_release release;
+    const Model model = Model::load(file, options);
+    if (model.detects()) {
+      detector = std::make_unique<ObjectFinder>(model, session);
+    } else {
+      classifier = std::make_unique<Classifier>(model, session);
+    }
+  }
+  return detector ? py::cast(std::move(detector)) : py::cast(std::move(classifier));
+}
+
+/// Calls run(views), without the interpreter's lock, and gives one result or a list.
+template <typename Run>
+py::object answer(const py::object& images, const std::string& order, const Run& run) {
+  Pictures pictures(images, order);
+  auto results = [&] {
+    const py::gil_scoped_release release;
+    return run(pictures.open());
+  }();
+  if (pictures.single) return py::cast(results.front());
+  return py::cast(results);
+}
+
+py::object classify(Classifier& self, const py::object& images, int size, bool whole,
+                    std::optional<double> budget, std::optional<double> hard_budget,
+                    std::optional<double> halting_shift, const std::string& order,
+                    const py::object& progress, const py::object& cancelled) {
+  const RunOptions options =
+      CallOptions{size, whole, budget, hard_budget, halting_shift, progress, cancelled}.options();
+  return answer(images, order, [&](const std::vector<ImageView>& views) {
+    return self.with([&](Session& session) { return session.run(views, options); });
+  });
+}
+
+py::object detect(ObjectFinder& self, const py::object& images, double score, int most,
+                  std::optional<double> hard_budget, std::optional<double> halting_shift,
+                  const std::string& order, const py::object& progress,
+                  const py::object& cancelled) {
+  const RunOptions options =
+      CallOptions{0, false, {}, hard_budget, halting_shift, progress, cancelled}.options();
+  return answer(images, order, [&](const std::vector<ImageView>& views) {
+    return self.with([&](Detector& detector) {
+      return detector.detect(views, {score, most}, options);
+    });
+  });
+}
+
+template <typename Runner>
+py::array_t<float> saliency(Pool<Runner>& self, const py::object& image, int size, double blur,
+                            double center_weight, double center_sigma, const std::string& order) {
+  Picture picture(image, order);
+  const SaliencyOptions options{size, blur, center_weight, center_sigma};
+  const Map map = [&] {
+    const py::gil_scoped_release release;
+    const ImageView view = picture.open();
+    return self.with([&](Runner& runner) { return runner.saliency_map(view, options); });
+  }();
+  return array_of(map);
+}
+
+template <typename Runner>
+py::class_<Pool<Runner>> declare_model(py::module_& module, const char* name, const char* about) {
+  using Self = Pool<Runner>;
+  const auto model = [](auto get) { return [get](const Self& self) { return get(self.model()); }; };
+  return py::class_<Self>(module, name, about)
+      .def_property_readonly("labels", model([](const Model& m) {
+                               std::vector<std::string> labels;
+                               for (int i = 0; i < m.classes(); ++i) labels.push_back(m.label(i));
+                               return labels;
+                             }),
+                             "The name of every class.")
+      .def_property_readonly("input_size", model([](const Model& m) { return m.input_size(); }),
+                             "Side of the pictures that the model was made for.")
+      .def_property_readonly("units", model([](const Model& m) { return m.units(); }),
+                             "Residual units of each block.")
+      .def_property_readonly("parameters", model([](const Model& m) { return m.parameters(); }),
+                             "How many numbers the model has learned.")
+      .def_property_readonly("adaptive",
+                             model([](const Model& m) { return m.halting() != Halting::kNone; }),
+                             "Whether it spends more layers on some pictures than on others.")
+      .def_property_readonly("budgets", model([](const Model& m) { return m.budgets(); }),
+                             "The least and the largest budget, or None without a curve.")
+      .def_property_readonly("remarks", model([](const Model& m) { return m.remarks(); }),
+                             "What a person should know about the file.")
+      .def("saliency", &saliency<Runner>, py::arg("image"), py::kw_only(), py::arg("size") = 0,
+           py::arg("blur") = 10.0, py::arg("center_weight") = 0.005, py::arg("center_sigma") = 0.25,
+           py::arg("order") = "rgb",
+           "Where people will look: the ponder cost map of the whole picture, normalised, blurred, "
+           "with a centred Gaussian added. An array [height, width].");
+}
+
+}  // namespace
+
+RunOptions CallOptions::options() const {
+  RunOptions all;
+  all.input = {size, whole};
+  if (budget || hard_budget || halting_shift) {
+    all.work = Work{halting_shift.value_or(0), budget.value_or(0), hard_budget.value_or(0)};
+  }
+  all.progress = [told = progress.ptr()](int done, int total) {
+    if (told == Py_None && done == total) return;
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    const py::handle call(told);
+    if (told != Py_None) call(done, total);
+  };
+  if (!cancelled.is_none()) {
+    all.cancelled = [asked = cancelled.ptr()] {
+      const py::gil_scoped_acquire acquire;
+      const py::handle call(asked);
+      return py::cast<bool>(py::bool_(call()));
+    };
+  }
+  return all;
+}
+
+Pictures::Pictures(const py::object& given, const std::string& order)
+    : single(!py::isinstance<py::list>(given) && !py::isinstance<py::tuple>(given)) {
+  if (single) {
+    all.emplace_back(given, order);
+  } else {
+    for (const py::handle& one : given) all.emplace_back(one, order);
+  }
+}
+
+std::vector<ImageView> Pictures::open() {
+  std::vector<ImageView> views;
+  for (Picture& picture : all) views.push_back(picture.open());
+  return views;
+}
+
+void declare_models(py::module_& module) {
+  const std::string arguments = kCallArguments;
+  declare_model<Session>(module, "Classifier",
+                         "A model that says what a picture shows. Call it with a picture or a list "
+                         "of them, from any number of threads.")
+      .def(
+          "__call__", &classify, py::arg("image"), py::kw_only(), py::arg("size") = 0,
+          py::arg("whole") = false, py::arg("budget") = py::none(),
+          py::arg("hard_budget") = py::none(), py::arg("halting_shift") = py::none(),
+          py::arg("order") = "rgb", py::arg("progress") = py::none(),
+          py::arg("cancelled") = py::none(),
+          ("The sact.Result of a picture: a path, the bytes of a file, a NumPy array of uint8 or a "
+           "Pillow image; of a list a list.\n" +
+           arguments)
+              .c_str())
+      .def(
+          "dense_flops",
+          [](const Classifier& self, int height, int width) {
+            return self.model().dense_flops(height, width);
+          },
+          py::arg("height"), py::arg("width"),
+          "Floating point operations of the network without halting.")
+      .def(
+          "warm_up",
+          [](Classifier& self, int images, int size) {
+            self.with([&](Session& session) {
+              session.warm_up(images, InputOptions{size, false});
+            });
+          },
+          py::arg("images") = 1, py::arg("size") = 0, py::call_guard<py::gil_scoped_release>(),
+          "Takes what the first call would have to wait for.");
+  declare_model<Detector>(module, "Detector",
+                          "A model that finds objects. Call it with a picture or a list of them, "
+                          "from any number of threads.")
+      .def("__call__", &detect, py::arg("image"), py::kw_only(), py::arg("score") = 0.05,
+           py::arg("most") = 100, py::arg("hard_budget") = py::none(),
+           py::arg("halting_shift") = py::none(), py::arg("order") = "rgb",
+           py::arg("progress") = py::none(), py::arg("cancelled") = py::none(),
+           "The sact.Detections of a picture, or of a list a list: objects of at least `score`, at "
+           "most `most` of them. Other arguments are those of sact.Classifier.")
+      .def(
+          "warm_up",
+          [](ObjectFinder& self, int height, int width) {
+            self.with([&](Detector& detector) { detector.warm_up(height, width); });
+          },
+          py::arg("height") = 0, py::arg("width") = 0, py::call_guard<py::gil_scoped_release>(),
+          "Takes what the first call would have to wait for.");
+  module.def("load", &load, py::arg("path"), py::kw_only(), py::arg("precision") = py::none(),
+             py::arg("threads") = 0, py::arg("batch") = 8, py::arg("exact") = false,
+             py::arg("device") = "cpu",
+             "Loads a model file: a sact.Classifier or a sact.Detector.\n\n"
+             "precision: 'fp32', 'bf16', 'int8'; None for int8 where the model was exported for "
+             "it, and fp32 otherwise.\n"
+             "threads: that work on one call; 0 for all. With calls from several threads, 1.\n"
+             "batch: pictures of one call that pass through the network together at most.\n"
+             "exact: direct products in all layers.");
+}
+
+}  // namespace sact::python

@@ -1,0 +1,257 @@
+"""The Python module, against the program and its own stubs. Run by CTest with PYTHONPATH, SACT_PROGRAM,
+SACT_SOURCE_DIR."""
+
+import ast
+import inspect
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import sact
+
+SOURCE = pathlib.Path(os.environ["SACT_SOURCE_DIR"])
+PROGRAM = os.environ["SACT_PROGRAM"]
+TRAINED = SOURCE / "models" / "imagenette-sact.safetensors"
+PICTURE = SOURCE / "docs" / "images" / "ponder.png"
+
+try:
+    from PIL import Image as pillow
+except ImportError:
+    pillow = None
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+class Module(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.scratch.name)
+        cls.small_file = folder / "small"
+        run("new", "--units", "2,4", "--width", "4", "--classes", "7", "--input-size", "64", "--halting", "sact",
+            "--halting-bias", "-1", "--halting-scale", "0.3", "--out", cls.small_file)  # fmt: skip
+        cls.detector_file = folder / "detector"
+        (folder / "spec.json").write_text(json.dumps({
+            "units": [1, 2, 2], "width": 4, "classes": 3, "halting": "sact", "labels": ["cat", "dog", "car"],
+            "detection": {"shorter_side": 64, "anchor_sizes": [16, 32], "proposals": 20, "proposal_channels": 8,
+                          "crop": 8, "pool": 2}}))  # fmt: skip
+        run("new", "--spec", folder / "spec.json", "--halting-bias", "-1", "--halting-scale", "0.1", "--out",
+            cls.detector_file)  # fmt: skip
+        cls.small = sact.load(cls.small_file)
+        random = np.random.default_rng(1)
+        cls.pixels = random.integers(0, 256, (70, 90, 3), dtype=np.uint8)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def assertSame(self, found, right):
+        np.testing.assert_array_equal(found.logits, right.logits)
+        np.testing.assert_array_equal(found.ponder_map, right.ponder_map)
+        self.assertEqual(found.flops, right.flops)
+
+    def test_gives_what_the_program_gives_to_the_bit(self):
+        right = json.loads(run("predict", TRAINED, PICTURE, "--json", "--no-pictures", "--threads", "1"))["images"][0]
+        result = sact.load(str(TRAINED), threads=1)(PICTURE)
+        self.assertEqual(result.label, right["top"][0]["label"])
+        for mine, other in zip(result.top(5), right["top"], strict=True):
+            self.assertEqual((mine.index, mine.label, mine.score), (other["class"], other["label"], other["score"]))
+        self.assertEqual(result.score, right["top"][0]["score"])
+        self.assertEqual(result.flops, right["flops"])
+        self.assertEqual(result.dense_flops, right["dense_flops"])
+        self.assertEqual(result.share, right["flops"] / right["dense_flops"])
+        self.assertEqual(result.ponder_cost, right["ponder_cost"])
+
+    def test_detectors_give_what_the_program_gives_to_the_bit(self):
+        right = json.loads(run("detect", self.detector_file, PICTURE, "--json", "--no-pictures", "--threads", "1"))
+        right = right["images"][0]
+        detector = sact.load(self.detector_file, threads=1)
+        found = detector(PICTURE)
+        self.assertIsInstance(detector, sact.Detector)
+        self.assertEqual(len(found), len(right["detections"]))
+        self.assertGreater(len(found), 0)
+        for mine, other in zip(found, right["detections"], strict=True):
+            self.assertEqual((mine.label, mine.score), (other["label"], other["score"]))
+            self.assertEqual(list(mine.box[:2]), other["bbox"][:2])
+        self.assertEqual((found.flops, found.dense_flops), (right["flops"], right["dense_flops"]))
+        self.assertEqual(set(found.ms), {"scale", "extractor", "proposals", "crops", "boxes", "rest"})
+        self.assertEqual(len(detector([self.pixels, PICTURE], most=1)[1]), 1)
+        self.assertEqual(detector.saliency(self.pixels, size=64).shape[0], 16)
+
+    def test_maps_are_arrays(self):
+        result = self.small(self.pixels)
+        self.assertEqual(result.ponder_map.shape, (16, 16))
+        self.assertEqual(result.ponder_map.dtype, np.float32)
+        self.assertEqual(result.blocks[1].units.shape, (8, 8))
+        self.assertEqual(result.logits.shape, (7,))
+        self.assertAlmostEqual(result.probabilities.sum(), 1)
+        self.assertEqual(self.small.saliency(self.pixels, size=64).shape, (16, 21))
+        kept = result.ponder_map
+        del result
+        self.assertTrue(np.isfinite(kept).all())
+
+    def test_pictures_of_all_kinds_give_the_same(self):
+        right = self.small(PICTURE)
+        self.assertSame(self.small(str(PICTURE)), right)
+        self.assertSame(self.small(PICTURE.read_bytes()), right)
+        if pillow:
+            image = pillow.open(PICTURE)
+            self.assertSame(self.small(image), right)
+            self.assertSame(self.small(np.asarray(image.convert("RGB"))), right)
+        right = self.small(self.pixels)
+        self.assertSame(self.small(self.pixels[:, :, ::-1], order="bgr"), right)
+        self.assertSame(self.small(np.dstack([self.pixels, np.full((70, 90), 255, np.uint8)])), right)
+        wide = np.zeros((70, 200, 3), np.uint8)
+        wide[:, 50:140] = self.pixels
+        self.assertSame(self.small(wide[:, 50:140]), right)  # a part, which is not copied
+        self.assertSame(self.small(np.flipud(np.flipud(self.pixels))), right)
+        self.assertSame(self.small(np.asfortranarray(self.pixels)), right)
+        grey = self.pixels[:, :, 0]
+        self.assertSame(self.small(grey), self.small(np.dstack([grey] * 3)))
+        self.assertSame(self.small(grey[:, :, None]), self.small(grey))
+        if pillow:
+            for mode in ("L", "RGBA", "P", "LA", "CMYK", "1", "I;16"):
+                self.small(pillow.fromarray(self.pixels).convert("L").convert(mode) if mode == "I;16"
+                           else pillow.fromarray(self.pixels).convert(mode))
+
+    def test_lists_give_lists_in_their_order(self):
+        pictures = [self.pixels, self.pixels[:64, :64], PICTURE]
+        told = []
+        found = self.small(pictures, whole=True, progress=lambda done, total: told.append((done, total)))
+        self.assertEqual(len(found), 3)
+        self.assertEqual(told[-1], (3, 3))
+        for result, picture in zip(found, pictures):
+            self.assertEqual(result.flops, self.small(picture, whole=True).flops)
+        self.assertEqual(self.small([]), [])
+
+    def test_work_goes_with_a_call(self):
+        usual = self.small(self.pixels)
+        self.assertLess(self.small(self.pixels, halting_shift=2).flops, usual.flops)
+        self.assertLessEqual(self.small(self.pixels, halting_shift=-1, hard_budget=0.9).share, 0.9)
+        self.assertSame(self.small(self.pixels), usual)
+        with self.assertRaisesRegex(sact.Error, "calibrate"):
+            self.small(self.pixels, budget=0.9)
+        self.assertIsNone(self.small.budgets)
+
+    def test_calls_can_be_cancelled(self):
+        with self.assertRaises(sact.Cancelled):
+            self.small(self.pixels, cancelled=lambda: True)
+        with self.assertRaises(ZeroDivisionError):
+            self.small(self.pixels, cancelled=lambda: 1 / 0)
+        with self.assertRaises(KeyError):
+            self.small([self.pixels], progress=lambda done, total: {}[done])
+        self.assertSame(self.small(self.pixels, cancelled=lambda: False), self.small(self.pixels))
+
+    def test_mistakes_are_errors_of_one_line(self):
+        for wrong, said in [
+            ("no/such.png", "no/such.png"),
+            (b"text", "JPEG"),
+            (b"", "empty"),
+            (np.zeros((4, 4, 2), np.uint8), "2 channels"),
+            (np.zeros((4, 4, 3), np.float32), "float32"),
+            (np.zeros(4, np.uint8), "1 axes"),
+            (np.zeros((0, 4, 3), np.uint8), "none"),
+        ]:
+            with self.assertRaisesRegex(sact.Error, said) as caught:
+                self.small(wrong)
+            self.assertNotIn("\n", str(caught.exception))
+        with self.assertRaises(TypeError):
+            self.small(7)
+        with self.assertRaisesRegex(sact.Error, "order"):
+            self.small(self.pixels, order="hsv")
+        with self.assertRaisesRegex(sact.Error, "no/such/model"):
+            sact.load("no/such/model")
+        with self.assertRaisesRegex(sact.Error, "threads"):
+            sact.load(self.small_file, threads=-1)
+        with self.assertRaisesRegex(sact.Error, "precision"):
+            sact.load(self.small_file, precision="fp8")
+        self.assertTrue(issubclass(sact.Error, ValueError))
+
+    def test_the_lock_is_released_while_a_network_runs(self):
+        # If it were not, the other thread could not count while this one is inside of a call.
+        asked = []
+
+        def cancelled():
+            asked.append(counted[0])
+            return False
+
+        counted, stop = [0], threading.Event()
+
+        def count():
+            while not stop.is_set():
+                counted[0] += 1
+                time.sleep(0)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        try:
+            big = np.zeros((1500, 1500, 3), np.uint8)
+            sact.load(TRAINED, threads=1)(big, size=512, cancelled=cancelled)
+        finally:
+            stop.set()
+            thread.join()
+        self.assertGreater(asked[-1], asked[0])
+
+    def test_threads_share_a_model(self):
+        model = sact.load(self.small_file, threads=1)
+        pictures = [np.roll(self.pixels, shift, axis=0) for shift in range(6)]
+        right = [model(picture) for picture in pictures]
+        found = [None] * 4
+
+        def work(mine):
+            found[mine] = [model(picture) for _ in range(5) for picture in pictures]
+
+        threads = [threading.Thread(target=work, args=(mine,)) for mine in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for mine in found:
+            for number, result in enumerate(mine):
+                self.assertSame(result, right[number % 6])
+
+    def test_everything_public_has_a_docstring_and_a_stub(self):
+        stub = ast.parse((pathlib.Path(sact.__file__).parent / "__init__.pyi").read_text())
+        stubbed = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        members = {name: {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+                   for name, node in stubbed.items() if isinstance(node, ast.ClassDef)}  # fmt: skip
+        self.assertEqual(set(sact.__all__), {name for name in stubbed if not name.startswith("_")})
+        for name in sact.__all__:
+            public = getattr(sact, name)
+            self.assertTrue(public.__doc__ or name in ("Error", "Cancelled"), name)
+            if not inspect.isclass(public) or issubclass(public, Exception):
+                continue
+            found = {m for m in vars(public) if not m.startswith("_")}
+            found |= {"__call__", "__len__", "__iter__"} & set(vars(public))
+            bases = [base.id for base in stubbed[name].bases]
+            self.assertEqual(found, members[name].union(*(members[base] for base in bases)), name)
+
+    def test_the_example_draws_a_map(self):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            self.skipTest("matplotlib is not installed")
+        if not pillow:
+            self.skipTest("Pillow is not installed")
+        out = pathlib.Path(self.scratch.name) / "map.png"
+        example = SOURCE / "examples" / "python" / "ponder_map.py"
+        finished = subprocess.run(
+            [sys.executable, example, TRAINED, PICTURE, out], capture_output=True, text=True, check=True
+        )
+        self.assertIn("of the dense network's work", finished.stdout)
+        with pillow.open(out) as drawn:
+            self.assertGreater(drawn.size[0], 600)
+
+
+if __name__ == "__main__":
+    unittest.main()
