@@ -122,7 +122,7 @@ int64_t Detections::dense_box_flops() const {
 }
 
 int Detections::proposals() const {
-  return state_->image.proposals;
+  return state_->image.proposals();
 }
 
 int Detections::scaled_height() const {

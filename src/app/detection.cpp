@@ -56,7 +56,7 @@ io::Json detection_json(const ModelSpec& spec, const detect::CocoIds& ids,
           {"scaled_height", result.scaled.height},
           {"scaled_width", result.scaled.width},
           {"detections", std::move(detections)},
-          {"proposals", result.proposals},
+          {"proposals", result.proposals()},
           {"ponder_cost", ponder_cost(result.extractor)},
           {"blocks", blocks_json(extractor_spec(spec), result.extractor)},
           {"flops", result.extractor.flops},
@@ -80,7 +80,7 @@ io::RgbImage detection_picture(const ModelSpec& spec, const DetectedFile& file,
   picture.subtitle = fmt::format(
       "extractor: {} = {:.0f} % of the dense one; {} looked at; {}",
       format_flops(double(file.result.extractor.flops)), 100 * dense_share(file.result),
-      pluralize(file.result.proposals, "proposal"), format_duration(file.network_ms() / 1000));
+      pluralize(file.result.proposals(), "proposal"), format_duration(file.network_ms() / 1000));
   picture.caption =
       fmt::format("{} of at least {:.0f} %", pluralize(int64_t(picture.objects.size()), "object"),
                   100 * drawn_score);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "app/box_calibration.h"
 #include "app/calibration.h"
 #include "app/outputs.h"
 #include "base/file.h"
@@ -19,6 +20,7 @@ struct CalibrateOptions {
   CommonOptions common;
   std::string model, out, plot, size;
   std::vector<std::string> images, shifts;
+  double missed = 0.01;
   app::CalibrationOptions calibration;
   EvaluationOptions evaluation;
 };
@@ -103,6 +105,45 @@ void print_summary(const CalibrateOptions& options, const app::Calibration& cali
   }
 }
 
+/// Which boxes of a detector are worth a look.
+int run_detector(const CalibrateOptions& options, const ModelFile& model) {
+  Stopwatch watch;
+  if (options.images.empty()) {
+    throw CLI::ValidationError("calibrate", "a detector needs photographs: give --images DIR");
+  }
+  app::BoxCalibrationOptions calibration;
+  calibration.compute = chosen_compute(options.evaluation.backend, options.common);
+  calibration.photographs = app::expand_inputs(options.images);
+  calibration.most = options.calibration.most;
+  calibration.missed = options.missed;
+  calibration.interrupted = was_interrupted;
+  app::protect_inputs(app::files_of(calibration.photographs), {{"--out", options.out}});
+  if (!options.out.empty()) check_writable(options.out);
+  catch_interrupts();
+  const app::BoxCalibration result = app::calibrate_boxes(model, calibration);
+  if (!options.out.empty()) model.write_with_box_cuts(options.out, result.cuts);
+  if (options.common.json) {
+    io::Json json = {{"model", options.model}};
+    json.update(app::to_json(result));
+    if (!options.out.empty()) json["out"] = options.out;
+    json["seconds"] = watch.lap() / 1000;
+    print_json(json);
+    return 0;
+  }
+  std::string text = report::to_text(app::box_table(result));
+  text.pop_back();
+  print(text);
+  print(fmt::format("{}, {:.0f} boxes in each; {:.1f} % of the objects may come from boxes below",
+                    pluralize(result.images, "image"), result.all_boxes, 100 * options.missed));
+  if (options.out.empty()) {
+    print_hint("--out FILE stores this in a model file, for 'sact detect'");
+  } else {
+    print(fmt::format("wrote {}", options.out));
+    print_hint(fmt::format("next: sact detect {} IMAGE", options.out));
+  }
+  return 0;
+}
+
 int run(CalibrateOptions& options) {
   check_usage(options);
   Stopwatch watch;
@@ -110,7 +151,7 @@ int run(CalibrateOptions& options) {
   calibration.shifts = parse_shifts(options.shifts);
   calibration.compute = chosen_compute(options.evaluation.backend, options.common);
   const ModelFile model(options.model);
-  expect_classifier(model);
+  if (model.spec().detection) return run_detector(options, model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   if (!model.spec().adaptive()) {
     fail("{}: is a plain network, which never halts: there is nothing to calibrate",
@@ -147,8 +188,10 @@ void declare_calibrate(CLI::App& app, Action& action) {
   auto options = std::make_shared<CalibrateOptions>();
   options->evaluation.request.batch = 8;
   CLI::App* command = app.add_subcommand(
-      "calibrate", "Measure work and agreement over halting shifts, and store them for --budget");
-  command->add_option("model", options->model, "Model file of an adaptive network")
+      "calibrate",
+      "Measure work and agreement over halting shifts, and store them for --budget; of "
+      "a detector, which boxes are worth a look");
+  command->add_option("model", options->model, "Model file of an adaptive network, or a detector")
       ->required()
       ->type_name("MODEL");
   command
@@ -178,13 +221,19 @@ void declare_calibrate(CLI::App& app, Action& action) {
   command->add_option("--count", options->calibration.most, "Images at most, taken evenly from all")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str();
+  command
+      ->add_option("--missed", options->missed,
+                   "Detectors: share of objects that boxes without a look may cost")
+      ->check(number_between(0, 0.5))
+      ->capture_default_str();
   command->add_option("--size", options->size, "Image size: 224 or HxW (default: the model's own)")
       ->type_name("HxW");
   add_common_options(*command, options->common);
   set_examples(*command,
                "  sact calibrate m.safetensors --images photos --out dial.safetensors\n"
                "  sact calibrate m.safetensors --data imagenette --count 500 --plot dial.svg\n"
-               "  sact predict dial.safetensors cat.jpg --budget 0.6");
+               "  sact predict dial.safetensors cat.jpg --budget 0.6\n"
+               "  sact calibrate detector.safetensors --images photos --out detector.safetensors");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

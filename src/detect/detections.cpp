@@ -15,7 +15,7 @@ std::vector<Detection> find_detections(std::span<const Box> proposals,
   SACT_ASSERT(outputs.size() == proposals.size() * row_size);
   std::vector<Box> boxes;
   std::vector<float> scores;
-  std::vector<int32_t> labels;
+  std::vector<int32_t> labels, sources;
   for (size_t i = 0; i < proposals.size(); ++i) {
     const float* row = outputs.data() + i * row_size;
     const float* codes = row + 1 + classes;
@@ -31,11 +31,12 @@ std::vector<Detection> find_detections(std::span<const Box> proposals,
       boxes.push_back(box);
       scores.push_back(score);
       labels.push_back(c);
+      sources.push_back(int32_t(i));
     }
   }
   std::vector<Detection> found;
   for (int32_t i : nms_by_class(boxes, scores, labels, {options.max_overlap, options.most})) {
-    found.push_back({boxes[size_t(i)], labels[size_t(i)], scores[size_t(i)]});
+    found.push_back({boxes[size_t(i)], labels[size_t(i)], scores[size_t(i)], sources[size_t(i)]});
   }
   return found;
 }

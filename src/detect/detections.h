@@ -12,8 +12,9 @@ namespace sact::detect {
 
 struct Detection {
   Box box;
-  int32_t label = 0;  // class, from 0
-  float score = 0;    // probability
+  int32_t label = 0;     // class, from 0
+  float score = 0;       // probability
+  int32_t proposal = 0;  // number of the box it was found in
 };
 
 struct DetectionOptions {

@@ -1,13 +1,28 @@
 #include "detect/detector.h"
 
+#include <utility>
+
 #include "base/stopwatch.h"
 #include "detect/anchors.h"
+#include "detect/box_cuts.h"
 #include "detect/proposals.h"
 #include "model/detection.h"
 #include "model/flops.h"
 #include "model/preprocess.h"
 
 namespace sact::detect {
+
+namespace {
+
+void append(BoxOutputs& all, BoxOutputs&& more) {
+  all.outputs.insert(all.outputs.end(), more.outputs.begin(), more.outputs.end());
+  std::move(more.maps.begin(), more.maps.end(), std::back_inserter(all.maps));
+  all.flops += more.flops;
+  all.crop_ms += more.crop_ms;
+  all.network_ms += more.network_ms;
+}
+
+}  // namespace
 
 ObjectDetector::ObjectDetector(const ModelSpec& spec, std::unique_ptr<DetectorSession> session)
     : spec_(spec),
@@ -23,7 +38,38 @@ std::span<const Box> ObjectDetector::anchors_of(Size grid) {
   return anchors_;
 }
 
-DetectorOutputs ObjectDetector::run(const InputView& image) {
+/// The best boxes first. With cuts, only while objects of a score that is wanted may come: when
+/// there are already as many objects as are wanted, only better ones are. Leaves the proposals that
+/// it looked at.
+BoxOutputs ObjectDetector::look_at_boxes(Proposals& proposals, Size image,
+                                         const DetectOptions& options) {
+  constexpr size_t kBoxesTogether = 64;
+  const DetectionSpec& detection = *spec_.detection;
+  const std::span<const Box> boxes = proposals.boxes;
+  const size_t together = detection.box_cuts.empty() ? boxes.size() : kBoxesTogether;
+  BoxOutputs outputs;
+  size_t done = 0;
+  for (double wanted = options.score; done < boxes.size();) {
+    const float least = least_objectness(detection.box_cuts, wanted);
+    size_t last = done;
+    while (last < std::min(boxes.size(), done + together) && proposals.objectness[last] >= least) {
+      ++last;
+    }
+    if (last == done) break;
+    append(outputs, session_->classify(boxes.subspan(done, last - done)));
+    done = last;
+    if (done == boxes.size() || detection.box_cuts.empty()) break;
+    const std::vector<Detection> found =
+        find_detections(boxes.first(done), outputs.outputs, spec_.classes, image,
+                        {float(wanted), options.most, float(detection.nms_iou)});
+    if (int(found.size()) == options.most) wanted = double(found.back().score);
+  }
+  proposals.boxes.resize(done);
+  proposals.objectness.resize(done);
+  return outputs;
+}
+
+DetectorOutputs ObjectDetector::run(const InputView& image, const DetectOptions& options) {
   DetectorOutputs result;
   result.image = image.size;
   Stopwatch watch;
@@ -36,7 +82,7 @@ DetectorOutputs ObjectDetector::run(const InputView& image) {
                              image.size, proposal_options(*spec_.detection));
   result.ms.proposals = watch.lap();
 
-  result.boxes = session_->classify(result.proposals);
+  result.boxes = look_at_boxes(result.proposals, image.size, options);
   result.ms.crops = result.boxes.crop_ms;
   result.ms.boxes = result.boxes.network_ms;
   return result;
@@ -49,25 +95,42 @@ ObjectDetector::Extracted ObjectDetector::extract(const io::PixelView& image, in
   return {session_->extract(pixels_view(pixels, 1, view.size)), view.size};
 }
 
+ObjectDetector::Sighted ObjectDetector::sight(const io::PixelView& image,
+                                              const DetectOptions& options) {
+  const View view = view_to_run(image);
+  const std::vector<float> pixels = network_pixels(image, view, spec_.input);
+  const std::vector<BoxCut> cuts = std::exchange(spec_.detection->box_cuts, {});
+  DetectorOutputs outputs = run(pixels_view(pixels, 1, view.size), options);
+  spec_.detection->box_cuts = cuts;
+  return {found_objects(outputs.proposals, outputs.boxes.outputs, spec_.classes, view.size,
+                        {float(options.score), options.most, float(spec_.detection->nms_iou)}),
+          std::move(outputs.proposals.objectness)};
+}
+
+View ObjectDetector::view_to_run(const io::PixelView& image) const {
+  const View view = detection_view(image, *spec_.detection);
+  session_->expect_memory(view.size);
+  return view;
+}
+
 DetectedImage ObjectDetector::detect(const io::PixelView& image, const DetectOptions& options) {
   Stopwatch watch;
   const Size given{image.height, image.width};
   DetectedImage detected;
-  const View view = detection_view(image, *spec_.detection);
+  const View view = view_to_run(image);
   detected.scaled = view.size;
-  session_->expect_memory(view.size);
   const std::vector<float> pixels = network_pixels(image, view, spec_.input);
   const double scale_ms = watch.lap();
 
-  DetectorOutputs outputs = run(pixels_view(pixels, 1, view.size));
+  DetectorOutputs outputs = run(pixels_view(pixels, 1, view.size), options);
   detected.ms = outputs.ms;
   detected.ms.scale = scale_ms;
   watch.lap();
 
-  detected.proposals = int(outputs.proposals.size());
-  detected.detections =
-      find_detections(outputs.proposals, outputs.boxes.outputs, spec_.classes, detected.scaled,
-                      {float(options.score), options.most, float(spec_.detection->nms_iou)});
+  detected.objectness = std::move(outputs.proposals.objectness);
+  detected.detections = find_detections(
+      outputs.proposals.boxes, outputs.boxes.outputs, spec_.classes, detected.scaled,
+      {float(options.score), options.most, float(spec_.detection->nms_iou)});
   for (Detection& detection : detected.detections) {
     detection.box = scaled(detection.box, float(given.width) / float(detected.scaled.width),
                            float(given.height) / float(detected.scaled.height));
@@ -76,7 +139,7 @@ DetectedImage ObjectDetector::detect(const io::PixelView& image, const DetectOpt
   detected.dense_flops = dense_flops(extractor_spec_, detected.scaled);
   const Size cells{spec_.detection->cells(), spec_.detection->cells()};
   detected.box_flops = outputs.boxes.flops;
-  detected.dense_box_flops = detected.proposals * dense_flops(box_spec_, cells);
+  detected.dense_box_flops = detected.proposals() * dense_flops(box_spec_, cells);
   detected.ms.rest = watch.lap();
   return detected;
 }

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "detect/box_cuts.h"
 #include "detect/detections.h"
+#include "detect/proposals.h"
 #include "io/pixel_view.h"
+#include "model/preprocess.h"
 #include "sact/detector.h"
 
 namespace sact::detect {
@@ -18,8 +21,8 @@ struct DetectorOutputs {
   Size image;             // as it was scaled
   ImageResult extractor;  // maps of its blocks, FLOPs
   AnchorOutputs anchors;
-  std::vector<Box> proposals;  // the best first
-  BoxOutputs boxes;            // of the proposals
+  Proposals proposals;  // those that were looked at
+  BoxOutputs boxes;     // of these
   DetectorTimes ms;
 };
 
@@ -29,7 +32,8 @@ struct DetectedImage {
   ImageResult extractor;
   int64_t dense_flops = 0;  // of the extractor, at that size
   int64_t box_flops = 0, dense_box_flops = 0;
-  int proposals = 0;
+  std::vector<float> objectness;  // of the boxes that were looked at, the largest first
+  int proposals() const { return int(objectness.size()); }
   DetectorTimes ms;
 };
 
@@ -44,6 +48,13 @@ class ObjectDetector {
   /// finite.
   DetectedImage detect(const io::PixelView& image, const DetectOptions& options = {});
 
+  /// Which of its boxes the objects of an image can be found in; looks at all.
+  struct Sighted {
+    std::vector<FoundObject> objects;
+    std::vector<float> objectness;  // of all boxes
+  };
+  Sighted sight(const io::PixelView& image, const DetectOptions& options);
+
   /// The extractor alone on a whole image, its shorter side scaled to `side`.
   struct Extracted {
     ImageResult result;
@@ -52,13 +63,18 @@ class ObjectDetector {
   Extracted extract(const io::PixelView& image, int side);
 
   /// The same before its last stage, for one prepared image.
-  DetectorOutputs run(const InputView& image);
+  DetectorOutputs run(const InputView& image, const DetectOptions& options = {});
+
+  /// From now on looks at all proposals, whatever the model's cuts are.
+  void look_at_all_boxes() { spec_.detection->box_cuts.clear(); }
 
   const ModelSpec& spec() const { return spec_; }
   DetectorSession& session() { return *session_; }
 
  private:
   std::span<const Box> anchors_of(Size grid);
+  View view_to_run(const io::PixelView& image) const;
+  BoxOutputs look_at_boxes(Proposals& proposals, Size image, const DetectOptions& options);
 
   ModelSpec spec_, extractor_spec_, box_spec_;
   std::unique_ptr<DetectorSession> session_;

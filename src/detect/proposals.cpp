@@ -36,8 +36,8 @@ ProposalOptions proposal_options(const DetectionSpec& detection) {
   return options;
 }
 
-std::vector<Box> propose(std::span<const Box> anchors, std::span<const float> scores,
-                         std::span<const float> codes, Size image, const ProposalOptions& options) {
+Proposals propose(std::span<const Box> anchors, std::span<const float> scores,
+                  std::span<const float> codes, Size image, const ProposalOptions& options) {
   SACT_ASSERT(scores.size() == anchors.size() && codes.size() == 4 * anchors.size());
   std::vector<Box> boxes;
   std::vector<float> box_scores;
@@ -50,9 +50,10 @@ std::vector<Box> propose(std::span<const Box> anchors, std::span<const float> sc
     boxes.push_back(box);
     box_scores.push_back(scores[size_t(index)]);
   }
-  std::vector<Box> kept;
+  Proposals kept;
   for (int32_t index : nms(boxes, box_scores, {options.max_overlap, options.kept})) {
-    kept.push_back(boxes[size_t(index)]);
+    kept.boxes.push_back(boxes[size_t(index)]);
+    kept.objectness.push_back(box_scores[size_t(index)]);
   }
   return kept;
 }

@@ -20,10 +20,13 @@ struct ProposalOptions {
 /// Those of a detector.
 ProposalOptions proposal_options(const DetectionSpec& detection);
 
-/// `scores` has one number for each anchor and `codes` four; both are what the network gave. The
-/// boxes are inside the image, the best first.
-std::vector<Box> propose(std::span<const Box> anchors, std::span<const float> scores,
-                         std::span<const float> codes, Size image,
-                         const ProposalOptions& options = {});
+struct Proposals {
+  std::vector<Box> boxes;         // inside the image, the best first
+  std::vector<float> objectness;  // of each, as the network gave it
+};
+
+/// `scores` has one number for each anchor and `codes` four; both are what the network gave.
+Proposals propose(std::span<const Box> anchors, std::span<const float> scores,
+                  std::span<const float> codes, Size image, const ProposalOptions& options = {});
 
 }  // namespace sact::detect

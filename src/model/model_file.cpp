@@ -177,11 +177,24 @@ io::Dtype ModelFile::dtype() const {
 }
 
 void ModelFile::write_with_dial(const std::filesystem::path& path, const Dial& dial) const {
+  write_with(path, spec_, {{std::string(kDialKey), io::dump_json(to_json(dial))}});
+}
+
+void ModelFile::write_with_box_cuts(const std::filesystem::path& path,
+                                    std::vector<BoxCut> cuts) const {
+  ModelSpec spec = spec_;
+  spec.detection->box_cuts = std::move(cuts);
+  validate(spec, path.string());
+  write_with(path, spec, {});
+}
+
+void ModelFile::write_with(const std::filesystem::path& path, const ModelSpec& spec,
+                           const io::Metadata& more) const {
   std::vector<io::NamedTensor> tensors;
   for (const auto& [tensor, view] : file_.tensors()) tensors.push_back({tensor, view});
   io::Metadata metadata = file_.metadata();
-  metadata[std::string(kSpecKey)] = to_json(spec_);
-  metadata[std::string(kDialKey)] = io::dump_json(to_json(dial));
+  metadata[std::string(kSpecKey)] = to_json(spec);
+  for (const auto& [key, value] : more) metadata[key] = value;
   io::write_safetensors(path, tensors, metadata);
 }
 

@@ -44,8 +44,12 @@ class ModelFile {
 
   /// Writes the same file with this dial; `path` may be its own.
   void write_with_dial(const std::filesystem::path& path, const Dial& dial) const;
+  /// Likewise a detector with these cuts.
+  void write_with_box_cuts(const std::filesystem::path& path, std::vector<BoxCut> cuts) const;
 
  private:
+  void write_with(const std::filesystem::path& path, const ModelSpec& spec,
+                  const io::Metadata& more) const;
   void read_input_scales();
 
   io::SafetensorsFile file_;

@@ -73,7 +73,22 @@ void check_range(const std::string& name, const char* key, T value, T low, T hig
   }
 }
 
+void validate_box_cuts(const std::vector<BoxCut>& cuts, const std::string& name) {
+  check_range(name, "number of box_cuts", int(cuts.size()), 0, 100);
+  double score = 0, objectness = -1e6;
+  for (const BoxCut& cut : cuts) {
+    if (!(cut.score > score && cut.score <= 1 && cut.objectness >= objectness &&
+          cut.objectness <= 1e6)) {
+      fail(
+          "{}: 'box_cuts' must have scores from 0 to 1 that rise, with objectness that never falls",
+          name);
+    }
+    score = cut.score, objectness = cut.objectness;
+  }
+}
+
 void validate_detection(const DetectionSpec& detection, const std::string& name) {
+  validate_box_cuts(detection.box_cuts, name);
   check_range(name, "shorter_side", detection.shorter_side, kMinImageSide, kMaxImageSide);
   for (const auto& [key, values, most] :
        {std::tuple("anchor_sizes", &detection.anchor_sizes, double(kMaxImageSide)),

@@ -40,6 +40,12 @@ struct InputSpec {
 
 /// What makes a network a detector (Faster R-CNN): all blocks but the last extract features, in
 /// which boxes are proposed; the last block classifies what is cropped out of them.
+/// How much objectness the boxes have that objects of at least this score are found in; all but a
+/// few, as `sact calibrate` has measured it.
+struct BoxCut {
+  double score = 0, objectness = 0;
+};
+
 struct DetectionSpec {
   int shorter_side = 600;  // of images, which are scaled to it
   std::vector<double> anchor_sizes = {64, 128, 256, 512};
@@ -49,6 +55,7 @@ struct DetectionSpec {
   double nms_iou = 0.6;                        // of proposals, and of the boxes of a class
   int crop = 28;                               // samples a side of a box
   int pool = 4;                                // samples a side that are pooled into one
+  std::vector<BoxCut> box_cuts;                // by rising score; none: all boxes are looked at
   std::map<std::string, std::string> unknown;  // as ModelSpec::unknown
 
   int cells() const { return crop / pool; }

@@ -111,6 +111,9 @@ std::string to_json(const ModelSpec& spec, int indent) {
                          {"nms_iou", detection.nms_iou},
                          {"crop", detection.crop},
                          {"pool", detection.pool}};
+    for (const BoxCut& cut : detection.box_cuts) {
+      json["detection"]["box_cuts"].push_back({cut.score, cut.objectness});
+    }
     for (const auto& [key, value] : detection.unknown) json["detection"][key] = Json::parse(value);
   }
   if (!spec.labels.empty()) json["labels"] = spec.labels;
@@ -161,6 +164,14 @@ ModelSpec spec_from_json(std::string_view text, const std::string& name) {
     inner.read("nms_iou", spec.detection->nms_iou);
     inner.read("crop", spec.detection->crop);
     inner.read("pool", spec.detection->pool);
+    std::vector<std::vector<double>> cuts;
+    inner.read("box_cuts", cuts);
+    for (const std::vector<double>& cut : cuts) {
+      if (cut.size() != 2) {
+        fail("{}: 'detection': 'box_cuts' must have pairs of score and objectness", name);
+      }
+      spec.detection->box_cuts.push_back({cut[0], cut[1]});
+    }
     spec.detection->unknown = inner.unknown();
   }
   spec.unknown = reader.unknown();

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "detect/anchors.h"
+#include "detect/box_cuts.h"
 #include "detect/proposals.h"
 #include "engine/detectors.h"
 #include "engine/slow_network.h"
@@ -126,7 +127,7 @@ TEST_F(DetectorTest, ComputesWhatTheSlowFormComputes) {
     const ModelSpec extractor = extractor_spec(spec), boxes = box_spec(spec);
     const auto extracted = SlowNetwork(extractor, values_).run(image_of(planes, size));
     const auto anchors = engine::test::slow_anchor_outputs(extracted.features, spec, values_);
-    const std::vector<Box> proposals = propose(
+    const auto [proposals, objectness] = propose(
         make_anchors(anchor_settings(spec), extracted.features.size), floats(anchors.scores),
         floats(anchors.codes), size, proposal_options(*spec.detection));
     ASSERT_EQ(proposals.size(), 25u);
@@ -143,13 +144,13 @@ TEST_F(DetectorTest, ComputesWhatTheSlowFormComputes) {
       EXPECT_LT(
           relative_error(engine::test::values_of(inside.features()), extracted.features.values),
           1e-4);
-      ASSERT_EQ(found.proposals.size(), proposals.size());
+      ASSERT_EQ(found.proposals.boxes.size(), proposals.size());
       std::vector<double> outputs;
       for (size_t i = 0; i < proposals.size(); ++i) {
-        for (const auto& [a, b] : {std::pair(found.proposals[i].x0, proposals[i].x0),
-                                   std::pair(found.proposals[i].y0, proposals[i].y0),
-                                   std::pair(found.proposals[i].x1, proposals[i].x1),
-                                   std::pair(found.proposals[i].y1, proposals[i].y1)}) {
+        for (const auto& [a, b] : {std::pair(found.proposals.boxes[i].x0, proposals[i].x0),
+                                   std::pair(found.proposals.boxes[i].y0, proposals[i].y0),
+                                   std::pair(found.proposals.boxes[i].x1, proposals[i].x1),
+                                   std::pair(found.proposals.boxes[i].y1, proposals[i].y1)}) {
           EXPECT_NEAR(a, b, 1e-2) << "box " << i;
         }
         const auto of_box =
@@ -172,8 +173,8 @@ TEST_F(DetectorTest, BoxesAreInPixelsOfTheImageThatWasGiven) {
   ASSERT_FALSE(found.detections.empty());
   const auto planes = network_input(image, io::whole(image), found.scaled, file.spec().input);
   const DetectorOutputs outputs = detector.run(planes_view(planes, 1, found.scaled));
-  const std::vector<Detection> right =
-      find_detections(outputs.proposals, outputs.boxes.outputs, 3, found.scaled, {0.1f, 50, 0.6f});
+  const std::vector<Detection> right = find_detections(
+      outputs.proposals.boxes, outputs.boxes.outputs, 3, found.scaled, {0.1f, 50, 0.6f});
   ASSERT_EQ(found.detections.size(), right.size());
   for (size_t i = 0; i < right.size(); ++i) {
     EXPECT_EQ(found.detections[i].label, right[i].label);
@@ -230,7 +231,7 @@ TEST_F(DetectorTest, ReportsWhatWasAskedForAndCountsItsWork) {
   }
   EXPECT_TRUE(detector.detect(image, {1.1f, 1000}).detections.empty());
 
-  EXPECT_EQ(all.proposals, 25);
+  EXPECT_EQ(all.proposals(), 25);
   EXPECT_EQ(all.dense_flops, dense_flops(extractor_spec(spec), all.scaled));
   EXPECT_EQ(all.extractor.flops,
             result_flops(extractor_spec(spec), all.scaled, all.extractor.blocks));
@@ -254,7 +255,7 @@ TEST_F(DetectorTest, WithoutProposalsNothingIsFound) {
   });
   ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   const DetectedImage found = detector.detect(noise_image(64, 64, 9), {0, 100});
-  EXPECT_EQ(found.proposals, 0);
+  EXPECT_EQ(found.proposals(), 0);
   EXPECT_TRUE(found.detections.empty());
   EXPECT_EQ(found.box_flops, 0);
   EXPECT_GT(found.extractor.flops, 0);
@@ -271,12 +272,68 @@ TEST_F(DetectorTest, ThreadsAndEarlierImagesDoNotMatter) {
     for (const Size other : {Size{128, 64}, Size{64, 64}}) {
       detector.run(planes_view(test::random_planes(1, other, 12), 1, other));
       const DetectorOutputs found = detector.run(planes_view(planes, 1, size));
-      ASSERT_EQ(found.proposals.size(), right.proposals.size());
+      ASSERT_EQ(found.proposals.boxes.size(), right.proposals.boxes.size());
       EXPECT_LT(relative_error(found.boxes.outputs,
                                {right.boxes.outputs.begin(), right.boxes.outputs.end()}),
                 1e-4);
     }
   }
+}
+
+TEST_F(DetectorTest, BoxesBelowTheCutOfAScoreAreNotLookedAt) {
+  ModelSpec spec = tiny_detector();
+  const io::RgbImage image = noise_image(100, 90, 21);
+  const DetectedImage all =
+      detector_on(file_of(spec, 20), kernels::chosen_table(), kFloat, 2).detect(image, {0.05, 100});
+  ASSERT_EQ(all.proposals(), 25);
+  EXPECT_TRUE(std::is_sorted(all.objectness.rbegin(), all.objectness.rend()));
+  spec.detection->box_cuts = {{0.05, double(all.objectness[18])}, {0.3, double(all.objectness[6])}};
+  const ModelFile file = file_of(spec, 20);
+  ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
+  EXPECT_EQ(detector.detect(image, {0.01, 100}).proposals(), 25) << "no cut for such low scores";
+  EXPECT_EQ(detector.detect(image, {0.4, 100}).proposals(), 7);
+  const DetectedImage some = detector.detect(image, {0.05, 100});
+  EXPECT_EQ(some.proposals(), 19);
+  EXPECT_LT(some.box_flops, all.box_flops);
+  // What is found in the boxes above the cut is what was found in them before.
+  ASSERT_FALSE(some.detections.empty());
+  for (const Detection& one : some.detections) {
+    EXPECT_LT(one.proposal, 19);
+    EXPECT_TRUE(std::any_of(all.detections.begin(), all.detections.end(),
+                            [&](const Detection& other) {
+                              return other.label == one.label &&
+                                     std::abs(other.score - one.score) < 1e-4f;
+                            }) ||
+                std::any_of(all.detections.begin(), all.detections.end(),
+                            [](const Detection& other) { return other.proposal >= 19; }));
+  }
+  detector.look_at_all_boxes();
+  EXPECT_EQ(detector.detect(image, {0.4, 100}).proposals(), 25);
+}
+
+TEST(BoxCuts, LoseNoMoreObjectsThanAllowed) {
+  Random random(30);
+  std::vector<FoundObject> found;
+  for (int i = 0; i < 3000; ++i) {
+    const float score = float(random.uniform(0, 0.75));
+    found.push_back({score, float(5 * score + random.normal())});
+  }
+  const std::vector<BoxCut> cuts = measure_box_cuts(found, 0.02);
+  ASSERT_EQ(cuts.size(), 8u) << "fewer than 50 objects have 0.9";
+  for (const BoxCut& cut : cuts) {
+    int of_score = 0, lost = 0;
+    for (const FoundObject& object : found) {
+      if (double(object.score) < cut.score) continue;
+      ++of_score;
+      lost += object.objectness < least_objectness(cuts, cut.score);
+    }
+    EXPECT_LE(lost, 0.02 * of_score);
+    EXPECT_GE(lost, 0.01 * of_score) << "and not many fewer";
+  }
+  EXPECT_EQ(least_objectness(cuts, 0.01), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(least_objectness(cuts, 0.05f), float(cuts[1].objectness));
+  EXPECT_EQ(least_objectness(cuts, 0.07), float(cuts[1].objectness));
+  EXPECT_TRUE(measure_box_cuts({}, 0.02).empty());
 }
 
 TEST_F(DetectorTest, BFloat16IsNear) {
@@ -313,7 +370,7 @@ TEST_F(DetectorTest, MoreCropsThanMemoryIsTakenForAreClassifiedInParts) {
   const std::vector<float> planes = test::random_planes(1, {64, 64}, 15);
   const DetectorOutputs many = detector_on(file_of(spec, 16), kernels::chosen_table(), kFloat, 2)
                                    .run(planes_view(planes, 1, {64, 64}));
-  ASSERT_EQ(many.proposals.size(), 1100u);
+  ASSERT_EQ(many.proposals.boxes.size(), 1100u);
   ASSERT_EQ(many.boxes.outputs.size(), 1100u * 16);
   spec.detection->proposals = 30;
   const DetectorOutputs few = detector_on(file_of(spec, 16), kernels::chosen_table(), kFloat, 2)

@@ -70,14 +70,15 @@ TEST(Propose, ByHand) {
   const std::vector<float> codes(20, 0.0f);
   // The fourth lies outside of the image, the last has no score, the first is under the second.
   const auto boxes = propose(anchors, scores, codes, {100, 100});
-  EXPECT_EQ(boxes, std::vector<Box>({{1, 0, 21, 20}, {50, 50, 70, 70}}));
+  EXPECT_EQ(boxes.boxes, std::vector<Box>({{1, 0, 21, 20}, {50, 50, 70, 70}}));
+  EXPECT_EQ(boxes.objectness, std::vector<float>({2, 0.5f}));
   ProposalOptions one;
   one.kept = 1;
-  EXPECT_EQ(propose(anchors, scores, codes, {100, 100}, one).size(), 1u);
+  EXPECT_EQ(propose(anchors, scores, codes, {100, 100}, one).boxes.size(), 1u);
   // x is coded in tenths of the width: 10 moves a box by its width.
   std::vector<float> moved(20, 0.0f);
   moved[4] = 10;
-  EXPECT_EQ(propose(anchors, scores, moved, {100, 100})[0], (Box{21, 0, 41, 20}));
+  EXPECT_EQ(propose(anchors, scores, moved, {100, 100}).boxes[0], (Box{21, 0, 41, 20}));
 }
 
 TEST(FindDetections, ByHand) {

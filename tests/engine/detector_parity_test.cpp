@@ -81,14 +81,14 @@ TEST_P(DetectorParity, EngineFindsWhatLibTorchFinds) {
       // A score at the threshold may fall on either side, and then everything after it differs.
       if (!same_units) continue;
       EXPECT_EQ(found.extractor.flops, expected.extracted.flops);
-      ASSERT_EQ(found.proposals.size(), expected.proposals.size());
-      for (size_t i = 0; i < found.proposals.size(); ++i) {
-        expect_near(found.proposals[i], expected.proposals[i]);
+      ASSERT_EQ(found.proposals.boxes.size(), expected.proposals.size());
+      for (size_t i = 0; i < found.proposals.boxes.size(); ++i) {
+        expect_near(found.proposals.boxes[i], expected.proposals[i]);
       }
       ASSERT_EQ(int64_t(found.boxes.outputs.size()), expected.outputs.numel());
       EXPECT_LT(difference(found.boxes.outputs, span_of(expected.outputs)), 1e-3);
       const auto detections =
-          find_detections(found.proposals, found.boxes.outputs, spec.classes, size, options);
+          find_detections(found.proposals.boxes, found.boxes.outputs, spec.classes, size, options);
       ASSERT_EQ(detections.size(), expected.detections.size());
       for (size_t i = 0; i < detections.size(); ++i) {
         EXPECT_EQ(detections[i].label, expected.detections[i].label) << i;

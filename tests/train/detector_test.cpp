@@ -277,7 +277,11 @@ TEST(DetectionLoss, ThePonderCostsAreThoseOfTheExtractorAndOfTheHead) {
 
 TEST(DetectionLoss, SharesAreThoseOfTheImagesAndOfTheirBoxes) {
   const ModelSpec spec = tiny_detector(Halting::kSact);
-  Detector detector = make_detector(spec, test::random_weights(spec, 20));
+  std::vector<Weight> weights = test::random_weights(spec, 20);
+  for (Weight& weight : weights) {
+    if (weight.info.role == WeightRole::kHaltingBias) weight.values = {2};
+  }
+  Detector detector = make_detector(spec, weights);
   DetectorParts parts(detector);
   const torch::Tensor image = test::random_images(1, 64, 96, 21);
   const DetectionLoss loss = loss_of(parts, image, {}, weighed(0, 0), Random(22));

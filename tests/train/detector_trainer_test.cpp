@@ -91,8 +91,11 @@ TEST_F(DetectorTraining, RunFolderHasEverything) {
   EXPECT_EQ(model.spec().detection->anchors(), 2);
   EXPECT_EQ(model.spec().classes, 10);
   const std::string page = bytes_of("a/summary.html");
-  for (const char* part : {"Best and last epoch", "AP over FLOPs", "Epoch 1: ", "Epoch 2: "}) {
+  for (const char* part : {"Best and last epoch", "AP over FLOPs"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  for (const char* sample : {"Epoch 1: ", "Epoch 2: "}) {
+    EXPECT_EQ(page.find(sample) != std::string::npos, report::can_draw_pictures()) << sample;
   }
   const auto events = std::filesystem::directory_iterator(directory_ / "a/events")->path();
   const std::string recorded = bytes_of("a/events/" + events.filename().string());

@@ -101,7 +101,8 @@ std::vector<Box> DetectorImpl::anchors(Size features) const {
 
 std::vector<Box> DetectorImpl::propose(std::span<const float> scores, std::span<const float> codes,
                                        std::span<const Box> anchors, Size image) const {
-  return detect::propose(anchors, scores, codes, image, detect::proposal_options(*spec_.detection));
+  return detect::propose(anchors, scores, codes, image, detect::proposal_options(*spec_.detection))
+      .boxes;
 }
 
 DetectionOutput detect(Detector detector, const torch::Tensor& image,
