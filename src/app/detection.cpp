@@ -1,5 +1,6 @@
 #include "app/detection.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "app/prediction.h"
@@ -17,6 +18,25 @@ DetectedFile detect_objects(detect::ObjectDetector& detector, const io::RgbImage
   file.size = {photo.height, photo.width};
   file.result = detector.detect(photo, options);
   return file;
+}
+
+std::optional<PonderByBoxes> ponder_by_boxes(const Map& ponder_cost, const std::vector<Box>& boxes,
+                                             Size image) {
+  PonderByBoxes sums;
+  int64_t inside = 0, outside = 0;
+  for (int y = 0; y < ponder_cost.height; ++y) {
+    const double at_y = (y + 0.5) * image.height / ponder_cost.height;
+    for (int x = 0; x < ponder_cost.width; ++x) {
+      const double at_x = (x + 0.5) * image.width / ponder_cost.width;
+      const bool covered = std::any_of(boxes.begin(), boxes.end(), [&](const Box& box) {
+        return at_x >= box.x0 && at_x < box.x1 && at_y >= box.y0 && at_y < box.y1;
+      });
+      (covered ? sums.inside : sums.outside) += double(ponder_cost.at(y, x));
+      ++(covered ? inside : outside);
+    }
+  }
+  if (inside == 0 || outside == 0) return std::nullopt;
+  return PonderByBoxes{sums.inside / double(inside), sums.outside / double(outside)};
 }
 
 double dense_share(const detect::DetectedImage& result) {

@@ -1,6 +1,7 @@
 // The objects of an image, and what is shown of them: JSON, a picture.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,21 @@
 
 namespace sact::app {
 
+/// The mean ponder cost of positions in the boxes of true objects, and of those outside of all.
+struct PonderByBoxes {
+  double inside = 0, outside = 0;
+};
+/// None where all positions are of one kind. `boxes` are in pixels of an image of that size.
+std::optional<PonderByBoxes> ponder_by_boxes(const Map& ponder_cost, const std::vector<Box>& boxes,
+                                             Size image);
+
 /// One image that was run.
 struct DetectedFile {
   std::string path;
   int64_t image_id = 0;  // in COCO's files
   Size size;
   detect::DetectedImage result;
+  std::optional<PonderByBoxes> ponder;  // where its objects are known
   double load_ms = 0, picture_ms = 0;
   std::string picture;  // the file written for it, or empty
 

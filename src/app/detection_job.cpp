@@ -1,5 +1,7 @@
 #include "app/detection_job.h"
 
+#include <unordered_map>
+
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "detect/detection_set.h"
@@ -23,6 +25,10 @@ DetectedFile DetectionJob::run(detect::ObjectDetector& detector, const Input& in
   const double load_ms = watch.lap();
   if (annotated) check_size(annotated->images[index], path, {photo.height, photo.width});
   DetectedFile file = detect_objects(detector, photo, path, options);
+  if (true_boxes) {
+    file.ponder = ponder_by_boxes(ponder_cost_map(file.result.extractor), (*true_boxes)[index],
+                                  {photo.height, photo.width});
+  }
   file.image_id = image_id;
   file.load_ms = load_ms;
   watch.lap();
@@ -44,6 +50,14 @@ void DetectionTotals::add(const detect::CocoIds& ids, const DetectedFile& file) 
   objects += int64_t(file.result.detections.size());
   flops += double(file.result.extractor.flops);
   dense_flops += double(file.result.dense_flops);
+  boxes += file.result.proposals();
+  box_flops += double(file.result.box_flops);
+  dense_box_flops += double(file.result.dense_box_flops);
+  if (file.ponder) {
+    ponder.inside += file.ponder->inside;
+    ponder.outside += file.ponder->outside;
+    ++ponder_images;
+  }
   const auto times = stage_times(file);
   ms.resize(times.size());
   for (size_t i = 0; i < times.size(); ++i) {
@@ -57,8 +71,28 @@ io::Json DetectionTotals::json() const {
   const double count = double(images);
   json["flops"] = flops / count;
   json["dense_flops"] = dense_flops / count;
+  json["proposals"] = boxes / count;
+  json["box_flops"] = box_flops / count;
+  json["dense_box_flops"] = dense_box_flops / count;
+  if (ponder_images > 0) {
+    json["ponder_cost"] = {{"inside_boxes", ponder.inside / double(ponder_images)},
+                           {"outside", ponder.outside / double(ponder_images)},
+                           {"images", ponder_images}};
+  }
   for (const auto& [stage, time] : ms) json["ms"][stage] = time / count;
   return json;
+}
+
+std::vector<std::vector<Box>> boxes_by_image(const detect::CocoInstances& annotations) {
+  std::unordered_map<int64_t, size_t> numbers;
+  for (size_t i = 0; i < annotations.images.size(); ++i) numbers[annotations.images[i].id] = i;
+  std::vector<std::vector<Box>> boxes(annotations.images.size());
+  for (const detect::CocoObject& object : annotations.objects) {
+    const detect::CocoBox& box = object.box;
+    boxes[numbers.at(object.image_id)].push_back(
+        {float(box.x), float(box.y), float(box.x + box.width), float(box.y + box.height)});
+  }
+  return boxes;
 }
 
 std::vector<Input> annotated_inputs(const detect::CocoInstances& annotations,

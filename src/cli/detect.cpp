@@ -94,8 +94,9 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
   std::string text = job_summary(report, seconds, interrupted);
   if (report.done() > 0) {
     text +=
-        fmt::format(", {}, with {:.1f} % of the dense extractor's work",
-                    pluralize(totals.objects, "object"), 100 * totals.flops / totals.dense_flops);
+        fmt::format(", {} in {:.0f} boxes an image, with {:.1f} % of the dense extractor's work",
+                    pluralize(totals.objects, "object"), totals.boxes / double(report.done()),
+                    100 * totals.flops / totals.dense_flops);
   }
   lines.push_back(text);
   if (report.done() == 0) return lines;
@@ -104,6 +105,11 @@ std::vector<std::string> summary_lines(const DetectOptions& options, const Image
     text += fmt::format(" {} {:.1f}", stage, ms / double(report.done()));
   }
   lines.push_back(text);
+  if (totals.ponder_images > 0) {
+    const double images = double(totals.ponder_images);
+    lines.push_back(fmt::format("mean ponder cost {:.2f} in the boxes of objects, {:.2f} outside",
+                                totals.ponder.inside / images, totals.ponder.outside / images));
+  }
   return lines;
 }
 
@@ -152,13 +158,15 @@ int run(const DetectOptions& options) {
   }
   ImageReport report({options.common.json, options.jsonl},
                      detection_table(model.spec(), app::paths_of(inputs)));
+  const std::vector<std::vector<Box>> true_boxes = app::boxes_by_image(truth);
   const app::DetectionJob job{.spec = model.spec(),
                               .ids = ids,
                               .options = options.detection,
                               .drawn_score = options.draw,
                               .reading = options.reading,
                               .pictures = pictures ? &*pictures : nullptr,
-                              .annotated = options.eval ? &truth : nullptr};
+                              .annotated = options.eval ? &truth : nullptr,
+                              .true_boxes = options.eval ? &true_boxes : nullptr};
   app::DetectionTotals totals;
   const bool interrupted = !detect_all(job, inputs, detectors, report, totals);
   if (!options.results.empty()) detect::write_coco_results(options.results, totals.results);

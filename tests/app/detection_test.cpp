@@ -109,6 +109,21 @@ TEST_F(Detection, TotalsAreMeansAndLeaveOutClassesWithoutCategory) {
   EXPECT_EQ(json["flops"], 15);
   EXPECT_EQ(json["dense_flops"], 20);
   EXPECT_EQ(json["ms"]["load"], 6);
+  EXPECT_FALSE(json.contains("ponder_cost"));
+}
+
+TEST_F(Detection, PonderCostsAreToldInsideAndOutsideOfTrueBoxes) {
+  Map map(2, 4);
+  for (int i = 0; i < 8; ++i) map.values[size_t(i)] = float(i);  // 0 1 2 3 / 4 5 6 7
+  // In an image of 40 x 20 the middles of cells lie at 5, 15, ... and at 5, 15.
+  const auto found = ponder_by_boxes(map, {{14, 4, 26, 20}, {36, 0, 40, 9}}, {20, 40});
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(found->inside, (1 + 2 + 5 + 6) / 4.0) << "cells 1, 2, 5 and 6";
+  EXPECT_DOUBLE_EQ(found->outside, (0 + 3 + 4 + 7) / 4.0);
+  EXPECT_FALSE(ponder_by_boxes(map, {}, {20, 40}));
+  EXPECT_FALSE(ponder_by_boxes(map, {{0, 0, 40, 20}}, {20, 40}));
+  truth_.objects = {{1, 42, truth_.categories[0].id, {1, 2, 30, 40}, 1200, false}};
+  EXPECT_EQ(boxes_by_image(truth_)[0], std::vector<Box>({{1, 2, 31, 42}}));
 }
 
 }  // namespace

@@ -229,7 +229,8 @@ void DetectorTask::step(int64_t step, EpochSums& sums) {
     const DetectionSample& sample = batch.samples[i];
     truth.push_back({batch.sizes[i], sample.objects, random_of(sample.index)});
   }
-  const FastestConvolutions fastest;
+  // No search for the fastest convolutions: it takes seconds for every shape of a batch, of which
+  // there are dozens.
   DetectionLoss loss;
   {
     Autocast autocast(context_->bf16);
