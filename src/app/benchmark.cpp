@@ -73,8 +73,7 @@ class Contest {
     double sum = 0;
     for (const ImageResult& result : session->run(input_)) sum += double(result.flops);
     NetworkSession* running = session.get();
-    add(name, sum, density,
-        [this, running] { return measure::milliseconds([&] { running->run(input_); }); });
+    add(name, sum, density, [this, running] { return running->time_run(input_); });
     sessions_.push_back(std::move(session));
   }
 
@@ -287,16 +286,13 @@ class Benchmark {
       const std::vector<float> pixels = pixels_of(read_input(input), group.size);
       const InputView view = pixels_view(pixels, 1, group.size);
       measure::Times plain_here, skipping_here;
-      double flops_here = 0;
       for (int round = count == 0 ? -2 : 0; round < repeats; ++round) {  // the first image warms up
-        const double dense_ms = measure::milliseconds([&] { dense->run(view); });
-        std::vector<ImageResult> results;
-        const double ms = measure::milliseconds([&] { results = adaptive->run(view); });
+        const double dense_ms = dense->time_run(view), ms = adaptive->time_run(view);
         if (round < 0) continue;
         plain_here.ms.push_back(dense_ms);
         skipping_here.ms.push_back(ms);
-        flops_here = double(results[0].flops);
       }
+      const double flops_here = double(adaptive->run(view)[0].flops);
       plain.ms.insert(plain.ms.end(), plain_here.ms.begin(), plain_here.ms.end());
       skipping.ms.insert(skipping.ms.end(), skipping_here.ms.begin(), skipping_here.ms.end());
       plain_ms += plain_here.median();

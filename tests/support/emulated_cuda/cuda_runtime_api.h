@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
@@ -59,9 +60,14 @@ inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
 inline float __uint_as_float(uint32_t bits) {
   return std::bit_cast<float>(bits);
 }
+inline uint32_t __float_as_uint(float value) {
+  return std::bit_cast<uint32_t>(value);
+}
 inline float rsqrtf(float value) {
   return 1.0f / std::sqrt(value);
 }
+
+inline dim3 blockIdx, blockDim, gridDim;
 
 namespace emulated {
 
@@ -85,7 +91,6 @@ struct Warp {
   float slots[2][kLanes];
 };
 
-inline dim3 block_index, block_size;
 inline Thread* current = nullptr;
 inline std::vector<Warp> warps;
 inline ucontext_t scheduler;
@@ -110,8 +115,8 @@ inline void wait(Waits for_whom) {
 }
 
 inline void start(Thread& thread, unsigned number) {
-  thread.index = dim3(number % block_size.x, number / block_size.x % block_size.y,
-                      number / block_size.x / block_size.y);
+  thread.index =
+      dim3(number % blockDim.x, number / blockDim.x % blockDim.y, number / blockDim.x / blockDim.y);
   thread.warp = int(number) / kLanes;
   thread.lane = int(number) % kLanes;
   thread.exchanges = 0;
@@ -155,10 +160,10 @@ inline void release_block(const std::vector<Thread*>& threads) {
 
 inline void run_block() {
   static std::vector<std::unique_ptr<Thread>> pool;
-  while (pool.size() < block_size.count()) pool.push_back(std::make_unique<Thread>());
-  warps.resize((block_size.count() + kLanes - 1) / kLanes);
+  while (pool.size() < blockDim.count()) pool.push_back(std::make_unique<Thread>());
+  warps.resize((blockDim.count() + kLanes - 1) / kLanes);
   std::vector<Thread*> threads;
-  for (unsigned number = 0; number < block_size.count(); ++number) {
+  for (unsigned number = 0; number < blockDim.count(); ++number) {
     threads.push_back(pool[number].get());
     start(*threads.back(), number);
   }
@@ -185,7 +190,8 @@ auto launch(Kernel function, dim3 grid, dim3 block, int, cudaStream_t) {
       fail("a launch beyond the limits");
     }
     kernel = [&] { function(arguments...); };
-    block_size = block;
+    blockDim = block;
+    gridDim = grid;
     std::vector<dim3> blocks;
     for (unsigned z = 0; z < grid.z; ++z) {
       for (unsigned y = 0; y < grid.y; ++y) {
@@ -194,7 +200,7 @@ auto launch(Kernel function, dim3 grid, dim3 block, int, cudaStream_t) {
     }
     std::shuffle(blocks.begin(), blocks.end(), order);
     for (const dim3& index : blocks) {
-      block_index = index;
+      blockIdx = index;
       run_block();
     }
   };
@@ -203,8 +209,6 @@ auto launch(Kernel function, dim3 grid, dim3 block, int, cudaStream_t) {
 }  // namespace emulated
 
 #define threadIdx (::emulated::current->index)
-#define blockIdx (::emulated::block_index)
-#define blockDim (::emulated::block_size)
 
 inline void __syncthreads() {
   emulated::wait(emulated::Waits::kForBlock);
@@ -220,3 +224,5 @@ inline float __shfl_xor_sync(unsigned, float value, int offset) {
   emulated::wait(emulated::Waits::kForWarp);
   return slots[thread->lane ^ offset];
 }
+
+#include "runtime_calls.h"

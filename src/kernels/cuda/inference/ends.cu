@@ -1,0 +1,152 @@
+// What enters and leaves a network, and what has no weights in between.
+#include "kernels/cuda/inference/launch.cuh"
+
+namespace sact::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+/// The number of this thread in the whole grid.
+__device__ inline int64_t own_number() {
+  return int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+template <typename T>
+__global__ void enter_kernel(Enter p) {
+  const int64_t number = own_number();
+  if (number >= int64_t(p.grid.rows()) * p.channels) return;
+  const int64_t row = number / p.channels;
+  const int channel = int(number % p.channels);
+  const int64_t image = row / p.grid.positions(), position = row % p.grid.positions();
+  const float value = p.planes
+                          ? p.input[(image * p.channels + channel) * p.grid.positions() + position]
+                          : p.input[number];
+  store(static_cast<T*>(p.output) + number, value);
+}
+
+template <typename T>
+__global__ void leave_kernel(Leave p) {
+  const int64_t number = own_number();
+  if (number < p.values) p.output[number] = to_float(static_cast<const T*>(p.input)[number]);
+}
+
+template <typename T>
+__global__ void normalise_kernel(Normalise p) {
+  const int64_t number = own_number();
+  if (number >= int64_t(p.rows) * p.channels) return;
+  const int channel = int(number % p.channels);
+  const float value = to_float(static_cast<const T*>(p.input)[number]);
+  store(static_cast<T*>(p.output) + number, positive(p.scale[channel] * value + p.shift[channel]));
+}
+
+template <typename T>
+__global__ void pool_kernel(Pool p) {
+  const int64_t number = own_number();
+  if (number >= int64_t(p.to.rows()) * p.channels) return;
+  const int channel = int(number % p.channels), row = int(number / p.channels);
+  const int image = row / p.to.positions(), position = row % p.to.positions();
+  const int top = position / p.to.width * 2 - p.top, left = position % p.to.width * 2 - p.left;
+  float largest = -INFINITY;
+  for (int y = top; y < top + 3; ++y) {
+    for (int x = left; x < left + 3; ++x) {
+      if (y < 0 || y >= p.from.height || x < 0 || x >= p.from.width) continue;
+      const int64_t from = int64_t(image) * p.from.positions() + y * p.from.width + x;
+      largest =
+          larger(largest, to_float(static_cast<const T*>(p.input)[from * p.channels + channel]));
+    }
+  }
+  store(static_cast<T*>(p.output) + number, largest);
+}
+
+/// A block takes 32 channels of an image; eight threads share the positions of each.
+template <typename T>
+__global__ void __launch_bounds__(kThreads) pool_all_kernel(PoolAll p) {
+  __shared__ float sums[8][32];
+  const int groups = (p.channels + 31) / 32;
+  const int image = int(blockIdx.x) / groups, lane = int(threadIdx.x) % 32;
+  const int channel = int(blockIdx.x) % groups * 32 + lane, part = int(threadIdx.x) / 32;
+  float sum = 0;
+  if (channel < p.channels) {
+    const T* rows =
+        static_cast<const T*>(p.input) + int64_t(image) * p.grid.positions() * p.channels;
+    for (int position = part; position < p.grid.positions(); position += 8) {
+      const float value = to_float(rows[int64_t(position) * p.channels + channel]);
+      sum += p.scale ? positive(p.scale[channel] * value + p.shift[channel]) : value;
+    }
+  }
+  sums[part][lane] = sum;
+  __syncthreads();
+  if (part > 0 || channel >= p.channels) return;
+  double total = 0;
+  for (int i = 0; i < 8; ++i) total += sums[i][lane];
+  p.output[int64_t(image) * p.channels + channel] = float(total / p.grid.positions());
+}
+
+/// A warp takes a column, for a few images at a time.
+constexpr int kTogether = 8;
+__global__ void __launch_bounds__(kThreads) linear_kernel(Linear p) {
+  const int number = int(blockIdx.x) * (kThreads / 32) + int(threadIdx.x) / 32;
+  const int lane = int(threadIdx.x) % 32;
+  const int first = number / p.columns * kTogether;
+  if (first >= p.images) return;
+  const int column = number % p.columns;
+  const int images = min(kTogether, p.images - first);
+  const float* weights = p.weights + int64_t(column) * p.depth;
+  float sums[kTogether] = {};
+  for (int k = lane; k < p.depth; k += 32) {
+    const float weight = weights[k];
+    for (int i = 0; i < kTogether; ++i) {
+      if (i < images) sums[i] += weight * p.input[int64_t(first + i) * p.depth + k];
+    }
+  }
+  for (int i = 0; i < kTogether; ++i) {
+    for (int half = 16; half > 0; half /= 2) sums[i] += __shfl_xor_sync(~0u, sums[i], half);
+    if (lane == 0 && i < images) {
+      p.output[int64_t(first + i) * p.columns + column] = sums[i] + p.bias[column];
+    }
+  }
+}
+
+}  // namespace
+
+void run(const Enter& call, Element type, const Launch& launch) {
+  const int blocks = blocks_for(int64_t(call.grid.rows()) * call.channels, kThreads);
+  with_element(type, [&](auto element) {
+    start(enter_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const Leave& call, Element type, const Launch& launch) {
+  with_element(type, [&](auto element) {
+    start(leave_kernel<decltype(element)>, blocks_for(call.values, kThreads), kThreads, launch,
+          call);
+  });
+}
+
+void run(const Normalise& call, Element type, const Launch& launch) {
+  const int blocks = blocks_for(int64_t(call.rows) * call.channels, kThreads);
+  with_element(type, [&](auto element) {
+    start(normalise_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const Pool& call, Element type, const Launch& launch) {
+  const int blocks = blocks_for(int64_t(call.to.rows()) * call.channels, kThreads);
+  with_element(type, [&](auto element) {
+    start(pool_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const PoolAll& call, Element type, const Launch& launch) {
+  const int blocks = call.grid.images * blocks_for(call.channels, 32);
+  with_element(type, [&](auto element) {
+    start(pool_all_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const Linear& call, const Launch& launch) {
+  const int warps = blocks_for(call.images, kTogether) * call.columns;
+  start(linear_kernel, blocks_for(warps, kThreads / 32), kThreads, launch, call);
+}
+
+}  // namespace sact::cuda

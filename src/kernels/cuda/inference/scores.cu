@@ -1,0 +1,114 @@
+// What positions add to halting scores: dot products of their states with the nine taps and with
+// the global weights.
+#include "kernels/cuda/inference/launch.cuh"
+
+namespace sact::cuda {
+namespace {
+
+constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kTogether = 4;  // rows of a warp at a time: weights are read once for them
+constexpr int kDots = kTaps + 1;
+
+/// States that have halted since the last scores stay in the band's sums. Returns this thread's
+/// part of global . sums.
+template <typename T>
+__device__ double add_halted(const Scores& p, int64_t first_row, int rows, float* sums,
+                             const uint8_t* states, bool any) {
+  double dot = 0;
+  for (int c = int(threadIdx.x); c < p.channels; c += kThreads) {
+    float sum = sums[c];
+    if (any) {
+      for (int i = 0; i < rows; ++i) {
+        if (states[i] != kHaltedNow) continue;
+        sum += to_float(static_cast<const T*>(p.input)[(first_row + i) * p.channels + c]);
+      }
+      sums[c] = sum;
+    }
+    dot += double(sum) * double(p.global[c]);
+  }
+  return dot;
+}
+
+/// Lane by lane, a part of the dot products of a few rows; a null row is left out.
+template <typename T>
+__device__ void add_products(const Scores& p, const T* const* rows,
+                             float (&sums)[kTogether][kDots]) {
+  for (int c = int(threadIdx.x) % 32; c < p.channels; c += 32) {
+    float weights[kDots];
+    weights[kTaps] = p.global[c];
+    for (int tap = 0; tap < kTaps; ++tap) {
+      weights[tap] = p.taps ? p.taps[tap * p.channels + c] : 0.0f;
+    }
+    for (int i = 0; i < kTogether; ++i) {
+      const float value = rows[i] ? to_float(rows[i][c]) : 0.0f;
+      for (int dot = 0; dot < kDots; ++dot) sums[i][dot] += value * weights[dot];
+    }
+  }
+}
+
+/// A block has a band of an image.
+template <typename T>
+__global__ void __launch_bounds__(kThreads) scores_kernel(Scores p) {
+  if (p.active_count && *p.active_count == 0) return;
+  __shared__ uint8_t states[kBandRows];
+  __shared__ float globals[kBandRows];
+  __shared__ double scratch[kThreads];
+  __shared__ int any;
+  const int bands = bands_of(p.grid.positions()), thread = int(threadIdx.x);
+  const int image = int(blockIdx.x) / bands, band = int(blockIdx.x) % bands;
+  const int rows = min(kBandRows, p.grid.positions() - band * kBandRows);
+  const int64_t first_row = int64_t(image) * p.grid.positions() + band * kBandRows;
+  if (thread == 0) any = 0;
+  __syncthreads();
+  if (thread < kBandRows) {
+    states[thread] = thread < rows ? p.active[first_row + thread] : uint8_t(kHalted);
+    globals[thread] = 0;
+    if (states[thread] == kHaltedNow) any = 1;
+  }
+  __syncthreads();
+  double sum = add_halted<T>(p, first_row, rows, p.halted_sums + int64_t(blockIdx.x) * p.channels,
+                             states, any != 0);
+  const int warp = thread / 32, lane = thread % 32;
+  for (int first = warp * kTogether; first < rows; first += kWarps * kTogether) {
+    const T* inputs[kTogether];
+    bool needed = false;
+    for (int i = 0; i < kTogether; ++i) {
+      const int at = first + i;
+      const bool wanted =
+          at < rows && (p.taps ? p.reached[first_row + at] != 0 : states[at] == kActive);
+      inputs[i] = wanted ? static_cast<const T*>(p.input) + (first_row + at) * p.channels : nullptr;
+      needed |= wanted;
+    }
+    if (!needed) continue;
+    float sums[kTogether][kDots] = {};
+    add_products(p, inputs, sums);
+    for (int i = 0; i < kTogether; ++i) {
+      for (int dot = 0; dot < kDots; ++dot) {
+        for (int half = 16; half > 0; half /= 2) {
+          sums[i][dot] += __shfl_xor_sync(~0u, sums[i][dot], half);
+        }
+      }
+      const int at = first + i;
+      if (lane > 0 || !inputs[i]) continue;
+      if (states[at] == kActive) globals[at] = sums[i][kTaps];
+      if (!p.taps) continue;
+      float* values = p.tap_values + (first_row + at) * kTapStride;
+      for (int tap = 0; tap < kTaps; ++tap) values[tap] = sums[i][tap] + p.tap_shifts[tap];
+    }
+  }
+  __syncthreads();
+  if (thread < kBandRows) sum += double(globals[thread]);
+  const double total = block_sum(sum, scratch);
+  if (thread == 0) p.band_sums[blockIdx.x] = total;
+}
+
+}  // namespace
+
+void run(const Scores& call, Element type, const Launch& launch) {
+  const int blocks = call.grid.images * bands_of(call.grid.positions());
+  with_element(type, [&](auto element) {
+    start(scores_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+}  // namespace sact::cuda
