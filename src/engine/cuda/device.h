@@ -18,6 +18,8 @@ struct DeviceFacts {
   std::string name;
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 1;
+
+  bool has_hopper() const { return major == 9; }
 };
 
 /// The first GPU. sact::Error in one line where there is none that can be used: no driver, an old

@@ -1,17 +1,9 @@
 #include "engine/cuda/plan.h"
 
-#include <bit>
-
 #include "base/error.h"
 
 namespace sact::engine {
 namespace {
-
-float rounded_to_bf16(float value) {
-  if (value != value) return value;
-  const auto bits = std::bit_cast<uint32_t>(value);
-  return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
-}
 
 /// [taps * in, out] of [out, in, taps].
 std::vector<float> transposed(const FoldedLayer& folded) {
@@ -30,11 +22,24 @@ std::vector<float> transposed(const FoldedLayer& folded) {
 
 }  // namespace
 
-DeviceNorm CudaPlan::put_norm(const Affine& norm) {
-  return {memory.put(norm.scale), memory.put(norm.shift)};
+bool CudaPlan::has_tensor_cores() const {
+  return type == cuda::Element::kBFloat16 && device.has_hopper();
 }
 
-DeviceLayer CudaPlan::put_layer(const FoldedLayer& folded, const Affine*) {
+bool CudaPlan::packs(const ConvStep& step) const {
+  return has_tensor_cores() && step.in % 64 == 0 && step.out % 64 == 0 &&
+         (step.kernel == 1 || step.kernel == 3);
+}
+
+DeviceNorm CudaPlan::put_norm(const Affine& norm) {
+  DeviceNorm put{memory.put(norm.scale), memory.put(norm.shift)};
+  if (!has_tensor_cores() || norm.scale.size() % 64 != 0) return put;
+  const PackedNorm packed = pack_norm(norm);
+  put.packed = memory.put(packed.pairs.data(), packed.pairs.size() * sizeof(uint32_t));
+  return put;
+}
+
+DeviceLayer CudaPlan::put_layer(const FoldedLayer& folded, const Affine* before) {
   const ConvStep& step = folded.step;
   DeviceLayer layer;
   layer.name = step.name;
@@ -45,6 +50,19 @@ DeviceLayer CudaPlan::put_layer(const FoldedLayer& folded, const Affine*) {
   layer.domain = step.domain;
   layer.relu = step.relu;
   std::vector<float> weights = transposed(folded);
+  std::vector<uint16_t> panels;
+  if (packs(step)) {
+    std::vector<float> scaled = weights;
+    if (before) {
+      const std::vector<float> factors = pack_norm(*before).weight_factors;
+      for (size_t i = 0; i < scaled.size(); ++i) scaled[i] *= factors[i / size_t(step.out)];
+    }
+    panels = pack_panels(scaled, step.out);
+  } else if (has_tensor_cores() && step.in == 3 && step.kernel == 7 && step.stride == 2 &&
+             step.out % 64 == 0) {
+    panels = pack_panels(stem_depths(folded.weights, step.out), step.out);
+  }
+  if (!panels.empty()) layer.panels = memory.put(panels.data(), panels.size() * sizeof(uint16_t));
   if (type == cuda::Element::kBFloat16) {
     for (float& weight : weights) weight = rounded_to_bf16(weight);
   }
@@ -71,7 +89,8 @@ DeviceUnit CudaPlan::put_unit(const UnitSteps& steps, const Folding& folding) {
     norm = folding.norm(*steps.preactivation);
     unit.preactivation = put_norm(*norm);
   }
-  const Affine* before = norm ? &*norm : nullptr;
+  // Windows need their operands normalised before, because they reach beyond the image.
+  const Affine* before = norm && steps.convolutions[0].kernel == 1 ? &*norm : nullptr;
   if (steps.shortcut) unit.shortcut = put_layer(folding.layer(*steps.shortcut), before);
   for (size_t i = 0; i < steps.convolutions.size(); ++i) {
     unit.layers.push_back(

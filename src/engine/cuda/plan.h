@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/cuda/device.h"
+#include "engine/cuda/panels.h"
 #include "engine/folding.h"
 #include "kernels/cuda/inference/calls.h"
 
@@ -15,6 +16,7 @@ namespace sact::engine {
 /// A norm on the device; null where there is none.
 struct DeviceNorm {
   const float *scale = nullptr, *shift = nullptr;
+  const void* packed = nullptr;  // for tensor cores; their weights have a part of the scale
 };
 
 /// A convolution on the device; see cuda::Product.
@@ -69,8 +71,11 @@ struct CudaPlan {
 
  private:
   DeviceNorm put_norm(const Affine& norm);
+  bool has_tensor_cores() const;
+  /// Whether a layer can run on tensor cores.
+  bool packs(const ConvStep& step) const;
   /// Operands are rounded to the element type. `before` is the norm that rows get when they are
-  /// read.
+  /// read, or null.
   DeviceLayer put_layer(const FoldedLayer& folded, const Affine* before);
   DeviceScore put_score(const FoldedScore& folded);
   DeviceUnit put_unit(const UnitSteps& steps, const Folding& folding);

@@ -29,6 +29,7 @@ CudaSession::CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingCont
     : plan_(std::move(plan)), halting_(halting) {
   launch_.stream = stream_.get();
   launch_.multiprocessors = plan_->device.multiprocessors;
+  launch_.hopper = plan_->device.has_hopper();
 }
 
 CudaSession::~CudaSession() {
@@ -62,6 +63,10 @@ int CudaSession::group_size(const InputView& input) const {
          input.size.height, input.size.width, INT32_MAX / 4 / 1'000'000);
   }
   int most = int(std::min<int64_t>(input.count, INT32_MAX / 4 / input.size.positions()));
+  if (plan_->stem && plan_->stem->panels) {
+    const auto padded = cuda::padded_for_stem(CudaGeometry(plan_->spec, 1, input.size).stem);
+    most = std::min(most, std::max(1, cuda::kMostGatheredRows / padded.rows() * 2 - 1));
+  }
   if (bytes_needed(most, input.size) <= int64_t(memory_.bytes())) return most;
   const int64_t there = affordable_bytes() + int64_t(memory_.bytes());
   while (most > 1 && bytes_needed(most, input.size) > there) most = (most + 1) / 2;

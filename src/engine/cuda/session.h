@@ -67,6 +67,7 @@ class CudaSession : public NetworkSession {
   // What a run consists of; each call puts kernels on the stream.
   void start_network(InputLayout layout);
   void start_stem(InputLayout layout);
+  bool stem_on_tensor_cores() const;
   void start_block(int block);
   void start_first_bottleneck(BlockState& state, const DeviceUnit& unit);
   void start_first_basic(BlockState& state, const DeviceUnit& unit);

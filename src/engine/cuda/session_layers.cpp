@@ -57,6 +57,11 @@ void CudaSession::start_network(InputLayout layout) {
   start_head();
 }
 
+bool CudaSession::stem_on_tensor_cores() const {
+  return plan_->stem && plan_->stem->panels &&
+         cuda::padded_for_stem(geometry_.stem).rows() / 2 < cuda::kMostGatheredRows;
+}
+
 /// Leaves what enters block 1 in the first stream.
 void CudaSession::start_stem(InputLayout layout) {
   cuda::Enter enter;
@@ -64,11 +69,18 @@ void CudaSession::start_stem(InputLayout layout) {
   enter.channels = plan_->stem ? 3 : plan_->spec.stem_channels();
   enter.input = space_.upload;
   enter.planes = layout == InputLayout::kPlanes;
+  if (stem_on_tensor_cores()) enter.padded = cuda::padded_for_stem(geometry_.stem);
   enter.output = plan_->stem ? space_.input : space_.streams[0];
   start(enter);
   if (!plan_->stem) return;
   const auto steps = stem_of(plan_->spec);
   cuda::Product call = product_of(*plan_->stem, geometry_.input, geometry_.stem, space_.input);
+  if (stem_on_tensor_cores()) {
+    call.stem = true;
+    call.from = enter.padded;
+  } else {
+    call.panels = nullptr;
+  }
   call.output = space_.streams[steps->pool ? 1 : 0];
   start_product(*plan_->stem, call);
   if (!steps->pool) return;
@@ -135,6 +147,7 @@ void CudaSession::start_first_bottleneck(BlockState& state, const DeviceUnit& un
   cuda::Product conv1 = product_of(unit.layers[0], before, between, state.entered);
   conv1.scale = unit.preactivation.scale;
   conv1.shift = unit.preactivation.shift;
+  conv1.packed_norm = unit.preactivation.packed;
   conv1.output = space_.hidden;
   start_product(unit.layers[0], conv1);
   cuda::Product conv2 = product_of(unit.layers[1], between, grid, space_.hidden);
@@ -143,6 +156,7 @@ void CudaSession::start_first_bottleneck(BlockState& state, const DeviceUnit& un
   cuda::Product shortcut = product_of(*unit.shortcut, before, grid, state.entered);
   shortcut.scale = unit.preactivation.scale;
   shortcut.shift = unit.preactivation.shift;
+  shortcut.packed_norm = unit.preactivation.packed;
   shortcut.output = state.stream;
   start_product(*unit.shortcut, shortcut);
   cuda::Product conv3 = product_of(unit.layers[2], grid, grid, space_.narrow);
@@ -191,6 +205,7 @@ void CudaSession::set_residual(cuda::Product& call, const BlockState& state, con
   if (!plan_->spec.adaptive()) return;
   call.mean = state.mean;
   call.remainders = state.halting.remainders;
+  call.mean_begins = number == 1;
   call.mean_only = number + 1 == plan_->spec.units[size_t(state.number)];
 }
 
@@ -200,6 +215,7 @@ void CudaSession::start_bottleneck(BlockState& state, const DeviceUnit& unit, in
   conv1.rows = rows_in(unit.layers[0].domain, state);
   conv1.scale = unit.preactivation.scale;
   conv1.shift = unit.preactivation.shift;
+  conv1.packed_norm = unit.preactivation.packed;
   conv1.output = space_.hidden;
   start_product(unit.layers[0], conv1);
   cuda::Product conv2 = product_of(unit.layers[1], grid, grid, space_.hidden);

@@ -26,6 +26,8 @@ using cudaStream_t = void*;
 #define __device__
 #define __shared__ static
 #define __launch_bounds__(...)
+#define __grid_constant__
+#define __forceinline__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 using std::max;
@@ -88,7 +90,7 @@ struct Thread {
 
 /// Two slots, so that a lane may write to the next while another still reads.
 struct Warp {
-  float slots[2][kLanes];
+  uint32_t slots[2][kLanes];
 };
 
 inline Thread* current = nullptr;
@@ -96,6 +98,7 @@ inline std::vector<Warp> warps;
 inline ucontext_t scheduler;
 inline std::function<void()> kernel;
 inline std::mt19937 order(1);
+inline std::vector<unsigned char> dynamic_shared;  // of the block that runs
 
 [[noreturn]] inline void fail(const char* why) {
   std::fprintf(stderr, "emulated CUDA: %s\n", why);
@@ -112,6 +115,11 @@ inline void wait(Waits for_whom) {
   Thread* thread = current;
   thread->waits = for_whom;
   swapcontext(&thread->context, &scheduler);
+}
+
+/// Others go on; this thread can, too.
+inline void yield() {
+  swapcontext(&current->context, &scheduler);
 }
 
 inline void start(Thread& thread, unsigned number) {
@@ -200,6 +208,7 @@ auto launch(Kernel function, dim3 grid, dim3 block, int, cudaStream_t) {
     }
     std::shuffle(blocks.begin(), blocks.end(), order);
     for (const dim3& index : blocks) {
+      std::fill(dynamic_shared.begin(), dynamic_shared.end(), 0xff);
       blockIdx = index;
       run_block();
     }
@@ -216,13 +225,19 @@ inline void __syncthreads() {
 inline void __syncwarp() {
   emulated::wait(emulated::Waits::kForWarp);
 }
-inline float __shfl_xor_sync(unsigned, float value, int offset) {
+template <typename Value>
+Value __shfl_sync(unsigned, Value value, int source) {
+  static_assert(sizeof(Value) == 4);
   emulated::Thread* thread = emulated::current;
-  float(&slots)[emulated::kLanes] =
+  uint32_t(&slots)[emulated::kLanes] =
       emulated::warps[size_t(thread->warp)].slots[thread->exchanges++ % 2];
-  slots[thread->lane] = value;
+  slots[thread->lane] = std::bit_cast<uint32_t>(value);
   emulated::wait(emulated::Waits::kForWarp);
-  return slots[thread->lane ^ offset];
+  return std::bit_cast<Value>(slots[source]);
+}
+template <typename Value>
+Value __shfl_xor_sync(unsigned lanes, Value value, int offset) {
+  return __shfl_sync(lanes, value, emulated::current->lane ^ offset);
 }
 
 #include "runtime_calls.h"

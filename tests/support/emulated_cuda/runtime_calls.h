@@ -37,7 +37,14 @@ using cudaGraph_t = emulated::Recording*;
 using cudaGraphExec_t = emulated::Recording*;
 using cudaEvent_t = std::chrono::steady_clock::time_point*;
 
-struct cudaLaunchAttribute {};
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int programmaticStreamSerializationAllowed;
+  } val;
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes;
@@ -49,11 +56,17 @@ struct cudaLaunchConfig_t {
 template <typename... Expected, typename... Given>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...),
                                Given&&... arguments) {
-  return emulated::act([=, grid = config->gridDim, block = config->blockDim] {
+  return emulated::act([=, grid = config->gridDim, block = config->blockDim,
+                        bytes = config->dynamicSmemBytes] {
+    emulated::dynamic_shared.resize(bytes);
     emulated::launch(kernel, grid, block, 0, nullptr)(Expected(arguments)...);
   });
 }
 
+template <typename Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
 inline const char* cudaGetErrorString(cudaError_t error) {
   return error == cudaSuccess ? "no error" : "emulated error";
 }
@@ -70,7 +83,7 @@ inline cudaError_t cudaSetDevice(int) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 8
+  *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 9
            : attribute == cudaDevAttrComputeCapabilityMinor ? 0
                                                             : 3;
   return cudaSuccess;

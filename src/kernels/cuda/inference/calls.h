@@ -29,10 +29,21 @@ struct RowSet {
   int most = 0;                    // there can be
 };
 
+/// Rows of a grid (of stems: pairs of pixels) that tensor cores can gather from.
+constexpr int kMostGatheredRows = 1 << 23;
+
 /// How the remainder of a position is held besides, for its mean of states (see Residual): as it is
 /// where the mean has begun, negated where the next residual begins it. While the remainder is 1
 /// the mean is the state, and nobody keeps it.
 constexpr float kNoMeanYet = 1.0f;
+
+/// For tensor cores the stem's images have four channels, the last of zeros, and a border: three
+/// lines and pixels before an image of stem output h x w, in all 2 h + 6 lines of 2 w + 6 pixels. A
+/// step of the product is two lines of eight pixels; the eighth of each has weights of zeros.
+constexpr int kStemSteps = 4, kStemBorder = 3, kStemChannels = 4;
+constexpr GridShape padded_for_stem(const GridShape& stem) {
+  return {stem.images, 2 * stem.height + 2 * kStemBorder, 2 * stem.width + 2 * kStemBorder};
+}
 
 /// For row r of the list, at (y, x) of its image in `to`, the sum over taps of what `from` has at
 /// (y * stride + tap / kernel - kernel / 2, ...) times the weights of the tap; outside of an image
@@ -48,7 +59,10 @@ struct Product {
   const float* scale = nullptr;    // relu(scale * x + shift) is read instead of x; null: x is.
   const float* shift = nullptr;    // With a kernel of 1 alone.
   const float* weights = nullptr;  // [kernel * kernel * depth, columns]
-  const void* panels = nullptr;    // the same for tensor cores; null: there are none
+  // The same for tensor cores; null: there are none.
+  const void* panels = nullptr;
+  const void* packed_norm = nullptr;
+  bool stem = false;  // `from` are padded images, see kStemSteps
   const float* bias = nullptr;     // [columns]
   int columns = 0;
   void* output = nullptr;
@@ -62,7 +76,8 @@ struct Product {
   /// the mean is the new state.
   void* mean = nullptr;
   const float* remainders = nullptr;
-  bool mean_only = false;  // the last unit: nobody reads the state any more
+  bool mean_begins = false;  // no mean has begun before this unit
+  bool mean_only = false;    // the last unit: nobody reads the state any more
 
   constexpr int taps() const { return kernel * kernel; }
 };
@@ -81,6 +96,7 @@ struct Enter {
   int channels = 3;
   const float* input = nullptr;
   bool planes = false;  // [C, H, W], otherwise [H, W, C]
+  GridShape padded;     // for a stem on tensor cores, see kStemSteps; otherwise empty
   void* output = nullptr;
 };
 

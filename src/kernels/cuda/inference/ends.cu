@@ -24,6 +24,25 @@ __global__ void enter_kernel(Enter p) {
   store(static_cast<T*>(p.output) + number, value);
 }
 
+/// A thread has a pixel of the padded image; its border is zero, and so is its fourth channel.
+__global__ void enter_stem_kernel(Enter p) {
+  const int64_t number = own_number();
+  if (number >= int64_t(p.padded.rows())) return;
+  const int image = int(number / p.padded.positions()), place = int(number % p.padded.positions());
+  const int y = place / p.padded.width - kStemBorder, x = place % p.padded.width - kStemBorder;
+  float values[kStemChannels] = {};
+  if (y >= 0 && y < p.grid.height && x >= 0 && x < p.grid.width) {
+    const int64_t positions = p.grid.positions(), position = int64_t(y) * p.grid.width + x;
+    for (int c = 0; c < 3; ++c) {
+      values[c] = p.planes ? p.input[(int64_t(image) * 3 + c) * positions + position]
+                           : p.input[(image * positions + position) * 3 + c];
+    }
+  }
+  auto* to = static_cast<__nv_bfloat162*>(p.output) + number * 2;
+  to[0] = __floats2bfloat162_rn(values[0], values[1]);
+  to[1] = __floats2bfloat162_rn(values[2], values[3]);
+}
+
 template <typename T>
 __global__ void leave_kernel(Leave p) {
   const int64_t number = own_number();
@@ -110,6 +129,10 @@ __global__ void __launch_bounds__(kThreads) linear_kernel(Linear p) {
 }  // namespace
 
 void run(const Enter& call, Element type, const Launch& launch) {
+  if (call.padded.images > 0) {
+    start(enter_stem_kernel, blocks_for(call.padded.rows(), kThreads), kThreads, launch, call);
+    return;
+  }
   const int blocks = blocks_for(int64_t(call.grid.rows()) * call.channels, kThreads);
   with_element(type, [&](auto element) {
     start(enter_kernel<decltype(element)>, blocks, kThreads, launch, call);

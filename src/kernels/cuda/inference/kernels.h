@@ -12,6 +12,7 @@ namespace sact::cuda {
 struct Launch {
   cudaStream_t stream = nullptr;
   int multiprocessors = 1;
+  bool hopper = false;  // its tensor cores can be used
 };
 
 void run(const Product& call, Element type, const Launch& launch);

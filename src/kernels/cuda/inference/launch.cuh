@@ -17,11 +17,17 @@ void with_element(Element type, const Work& work) {
   type == Element::kFloat32 ? work(float{}) : work(__nv_bfloat16{});
 }
 
+/// `overlaps`: the kernel waits by itself for the one before, and may begin while that still runs.
 template <typename Call>
 void start(void (*kernel)(Call), int blocks, int threads, const Launch& launch, const Call& call,
-           size_t shared_bytes = 0) {
+           size_t shared_bytes = 0, bool overlaps = false) {
   if (blocks <= 0) return;
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
+  config.attrs = &attribute;
+  config.numAttrs = overlaps ? 1 : 0;
   config.gridDim = dim3(unsigned(blocks));
   config.blockDim = dim3(unsigned(threads));
   config.dynamicSmemBytes = shared_bytes;

@@ -1,5 +1,6 @@
 // Products over lists of rows without tensor cores: the plainest form on the device, for any shape.
 #include "kernels/cuda/inference/finish.cuh"
+#include "kernels/cuda/inference/product_hopper.h"
 
 namespace sact::cuda {
 namespace {
@@ -92,7 +93,11 @@ void run_plain(const Product& call, Element type, const Launch& launch) {
 }
 
 void run(const Product& call, Element type, const Launch& launch) {
-  run_plain(call, type, launch);
+  if (type == Element::kBFloat16 && launch.hopper && hopper_can_run(call)) {
+    run_hopper(call, launch);
+  } else {
+    run_plain(call, type, launch);
+  }
 }
 
 }  // namespace sact::cuda

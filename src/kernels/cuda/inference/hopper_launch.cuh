@@ -1,0 +1,64 @@
+// Starting the kernels of product_hopper.cuh, in the shape that a cost model takes for the fastest.
+#pragma once
+
+#include "kernels/cuda/inference/launch.cuh"
+#include "kernels/cuda/inference/product_hopper.cuh"
+
+namespace sact::cuda::hopper {
+
+/// Warpgroups that multiply, columns of a tile, blocks on a multiprocessor.
+template <int kGroups_, int kColumns_, int kBlocks_>
+struct Tile {
+  static constexpr int kGroups = kGroups_, kColumns = kColumns_, kBlocks = kBlocks_;
+
+  static constexpr bool fits(int columns) { return columns % kColumns == 0; }
+
+  /// Cycles that a layer takes, about: rounds of tiles over the GPU, each as long as its tensor
+  /// cores or its fetching takes, and an overhead for every tile.
+  static double cycles(int rows, int columns, int steps, int multiprocessors) {
+    constexpr double kPerTile = 1500;
+    const int64_t tiles = int64_t(blocks_for(rows, 64 * kGroups)) * (columns / kColumns);
+    const int64_t rounds = (tiles + multiprocessors * kBlocks - 1) / (multiprocessors * kBlocks);
+    // A block alone on its multiprocessor has all of it.
+    const int64_t sharing = tiles > multiprocessors ? kBlocks : 1;
+    const double multiplying = 2.0 * kColumns * kGroups, fetching = 2.0 * (64 * kGroups + kColumns);
+    const double step = multiplying > fetching ? multiplying : fetching;
+    return double(rounds) * (steps * step * double(sharing) + kPerTile);
+  }
+};
+
+template <Mode kMode, Mean kMean, class T>
+void start_tile(Arguments arguments, int columns, const Launch& launch) {
+  using S = Shape<T::kGroups, T::kColumns, kMode, kMean, T::kBlocks>;
+  arguments.column_tiles = columns / T::kColumns;
+  static const cudaError_t ready = cudaFuncSetAttribute(
+      hopper_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
+  if (ready != cudaSuccess) {
+    throw std::runtime_error(std::string("a kernel cannot be started: ") +
+                             cudaGetErrorString(ready));
+  }
+  const int tiles = blocks_for(arguments.most, S::kRows) * arguments.column_tiles;
+  const int most = launch.multiprocessors * S::kBlocks;
+  start(hopper_kernel<S>, tiles < most ? tiles : most, S::kThreads, launch, arguments,
+        S::kSharedBytes, /*overlaps=*/true);
+}
+
+template <Mode kMode, Mean kMean, class... Tiles>
+void start_fastest(const Arguments& arguments, const Launch& launch) {
+  const int columns = arguments.output_stride * 8;
+  void (*fastest)(Arguments, int, const Launch&) = nullptr;
+  double least = 0;
+  const auto consider = [&](auto tile) {
+    using T = decltype(tile);
+    if (!T::fits(columns)) return;
+    const double cycles =
+        T::cycles(arguments.most, columns, arguments.steps, launch.multiprocessors);
+    if (fastest && cycles >= least) return;
+    fastest = start_tile<kMode, kMean, T>;
+    least = cycles;
+  };
+  (consider(Tiles{}), ...);
+  fastest(arguments, columns, launch);
+}
+
+}  // namespace sact::cuda::hopper

@@ -1,0 +1,440 @@
+// Products over lists of rows on Hopper's tensor cores, bf16 with sums of 32 bits.
+//
+// A block has four warps that fetch and one or two warpgroups that multiply. Rows are gathered in
+// pieces of 64 channels, 128 bytes, into a ring of stages in shared memory; zeros are filled in
+// outside of images and past the last row. Weights lie packed as the tensor cores read them and
+// come by bulk copies. How many rows there are is read on the device: blocks take tiles in turn
+// until none is left.
+#pragma once
+
+#include "kernels/cuda/inference/calls.h"
+#include "kernels/cuda/inference/wgmma.cuh"
+
+namespace sact::cuda::hopper {
+
+/// What is read and what is done with the sums.
+enum class Mode {
+  kRows,      // rows as they are; bias, ReLU
+  kNorm,      // relu(scale * row + shift) of one tap; bias, ReLU
+  kStem,      // windows of seven lines of an image with four channels
+  kResidual,  // rows as they are; added to the stream
+};
+/// Of adaptive blocks: whether the mean of states is kept besides, and could have begun before.
+enum class Mean { kNone, kBegins, kGoesOn };
+
+struct Arguments {
+  const uint4* rows = nullptr;  // what is gathered
+  int row_stride = 0;           // in pieces of 16 bytes
+  const unsigned char* weights = nullptr;  // [columns / 64][steps][64 columns][64], swizzled
+  const float* bias = nullptr;
+  /// A norm as relu(s x + c), s = +-1 or 0; what is left of the scale is in the weights. For 16
+  /// channels four times s, c of channels 2t, 2t + 1 and s, c of 2t + 8, 2t + 9.
+  const uint4* norm = nullptr;
+  const int32_t* list = nullptr;
+  const int32_t* count = nullptr;
+  int most = 0;
+  GridShape from, to;
+  int stride = 1, depth_blocks = 1, steps = 1, column_tiles = 1;
+  bool by_index = false, output_by_index = false, relu = false, mean_only = false;
+  uint4* output = nullptr;  // of kResidual the stream
+  int output_stride = 0;    // in pieces of 16 bytes
+  uint4* mean = nullptr;
+  const float* remainders = nullptr;
+};
+
+template <int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, int kBlocks_>
+struct Shape {
+  static constexpr int kGroups = kGroups_, kColumns = kColumns_, kBlocks = kBlocks_;
+  static constexpr Mode kMode = kMode_;
+  static constexpr Mean kMean = kMean_;
+  static constexpr int kRows = kGroups * 64, kThreads = (kGroups + 1) * 128;
+  static constexpr int kRowBytes = kRows * 128, kStage = kRowBytes + kColumns * 128;
+  static constexpr int kBudget = kBlocks == 1 ? 204800 : 98304;
+  static constexpr int kStages = kBudget / kStage < 8 ? kBudget / kStage : 8;
+  static constexpr int kBarrierBytes = 256, kNormBytes = kMode == Mode::kNorm ? 8192 : 0;
+  static constexpr int kSharedBytes = 1024 + kStages * kStage + kBarrierBytes + kNormBytes;
+  static constexpr int kFetchRegisters = kGroups == 2 && kBlocks == 2 ? 40 : 56;
+  static constexpr int kMultiplyRegisters = kGroups == 1 ? 200 : kBlocks == 1 ? 224 : 96;
+  static constexpr bool kMovesRegisters = kGroups > 1 || kBlocks == 2;
+};
+/// Channels that kNorm has room for.
+constexpr int kMostNormChannels = 8192 / 4;
+
+/// Where a row is gathered from: its number in `from`, and which of the nine around it exist.
+__device__ inline uint32_t place_of(const Arguments& p, Mode mode, int index, int row) {
+  constexpr uint32_t kCentre = 1u << 4;
+  if (p.by_index) return uint32_t(index) << 9 | kCentre;
+  const int image = row / p.to.positions(), position = row - image * p.to.positions();
+  const int y = position / p.to.width, x = position - y * p.to.width;
+  if (mode == Mode::kStem) {  // pairs of pixels
+    return uint32_t((image * p.from.height + 2 * y) * (p.from.width / 2) + x) << 9 | kCentre;
+  }
+  const int fy = y * p.stride, fx = x * p.stride;
+  const uint32_t place =
+      uint32_t(image * p.from.positions() + fy * p.from.width + fx) << 9;
+  if (p.steps == p.depth_blocks) return place | kCentre;
+  uint32_t exists = 0;
+#pragma unroll
+  for (int tap = 0; tap < 9; ++tap) {
+    const int ny = fy + tap / 3 - 1, nx = fx + tap % 3 - 1;
+    if (ny >= 0 && ny < p.from.height && nx >= 0 && nx < p.from.width) exists |= 1u << tap;
+  }
+  return place | exists;
+}
+
+/// Lane t of four holds word t of four pieces of 16 bytes; afterwards it holds piece t.
+__device__ inline uint4 transpose_4(uint32_t v0, uint32_t v1, uint32_t v2, uint32_t v3, int t) {
+  uint32_t a = (t & 1) ? v0 : v1, b = (t & 1) ? v2 : v3;
+  a = __shfl_xor_sync(~0u, a, 1);
+  b = __shfl_xor_sync(~0u, b, 1);
+  if (t & 1) {
+    v0 = a;
+    v2 = b;
+  } else {
+    v1 = a;
+    v3 = b;
+  }
+  a = (t & 2) ? v0 : v2;
+  b = (t & 2) ? v1 : v3;
+  a = __shfl_xor_sync(~0u, a, 2);
+  b = __shfl_xor_sync(~0u, b, 2);
+  if (t & 2) {
+    v0 = a;
+    v1 = b;
+  } else {
+    v2 = a;
+    v3 = b;
+  }
+  return make_uint4(v0, v1, v2, v3);
+}
+
+__device__ inline float low(uint32_t v) {
+  return __uint_as_float(v << 16);
+}
+__device__ inline float high(uint32_t v) {
+  return __uint_as_float(v & 0xffff0000u);
+}
+__device__ inline float positive_part(float value, bool relu) {
+  return relu && value < 0 ? 0.0f : value;
+}
+
+/// The ring of stages as one side of it goes round.
+template <class S>
+struct Ring {
+  uint32_t base, barriers;
+  int stage = 0;
+  uint32_t phase = 0;
+
+  __device__ uint32_t full() const { return barriers + 8 * stage; }
+  __device__ uint32_t empty() const { return barriers + 8 * (S::kStages + stage); }
+  __device__ uint32_t empty(int of) const { return barriers + 8 * (S::kStages + of); }
+  __device__ uint32_t rows() const { return base + stage * S::kStage; }
+  __device__ uint32_t columns() const { return rows() + S::kRowBytes; }
+  __device__ void advance() {
+    if (++stage == S::kStages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+};
+
+/// Four warps: each thread has a piece of 16 bytes of every 16th row.
+template <class S>
+__device__ void fetch(const Arguments& p, Ring<S> ring, int count, int tiles) {
+  constexpr int kEach = S::kRows / 16;
+  const int t = int(threadIdx.x) - S::kGroups * 128, piece = t & 7, first = t >> 3;
+  const uint32_t place = uint32_t(first * 128 + ((piece ^ (first & 7)) << 4));
+  for (int tile = int(blockIdx.x); tile < tiles; tile += int(gridDim.x)) {
+    const int m = tile / p.column_tiles, n = tile - m * p.column_tiles;
+    uint32_t entries[kEach];
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int index = m * S::kRows + first + 16 * i;
+      entries[i] = index >= count ? 0
+                                  : place_of(p, S::kMode, index, p.list ? p.list[index] : index);
+    }
+    for (int step = 0; step < p.steps; ++step) {
+      barrier_wait(ring.empty(), ring.phase ^ 1);
+      if (t == 0) {
+        barrier_expect(ring.full(), S::kColumns * 128);
+#pragma unroll
+        for (int part = 0; part < S::kColumns / 64; ++part) {
+          const int64_t at = int64_t(n * (S::kColumns / 64) + part) * p.steps + step;
+          copy_bulk(ring.columns() + part * 8192, p.weights + at * 8192, 8192, ring.full());
+        }
+      }
+      int tap = 4, delta = 0, offset = step * 8 + piece;
+      if (S::kMode == Mode::kStem) {
+        offset = (step * 2 + piece / 4) * (p.from.width / 2) + piece % 4;
+      } else if (S::kMode != Mode::kNorm && p.steps > p.depth_blocks) {
+        tap = step / p.depth_blocks;
+        offset = (step - tap * p.depth_blocks) * 8 + piece;
+        delta = (tap / 3 - 1) * p.from.width + tap % 3 - 1;
+      }
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const bool exists = (entries[i] >> tap) & 1;
+        const uint32_t row = (entries[i] >> 9) + uint32_t(delta);
+        copy_16(ring.rows() + place + uint32_t(i * 2048),
+                p.rows + (exists ? row * uint32_t(p.row_stride) + uint32_t(offset) : 0u),
+                exists ? 16 : 0);
+      }
+      arrive_after_copies(ring.full());
+      ring.advance();
+    }
+    if constexpr (S::kMode == Mode::kResidual) {
+      int rows[kEach];
+      bool has_mean[kEach];
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const int index = m * S::kRows + first + 16 * i;
+        rows[i] = index >= count ? -1 : p.list ? p.list[index] : index;
+        if constexpr (S::kMean == Mean::kGoesOn) {
+          const float remainder = rows[i] < 0 ? kNoMeanYet : p.remainders[rows[i]];
+          has_mean[i] = remainder > 0 && remainder != kNoMeanYet;
+        }
+      }
+      for (int chunk = 0; chunk < S::kColumns / 64; ++chunk) {
+#pragma unroll
+        for (int part = 0; part < (S::kMean == Mean::kGoesOn ? 2 : 1); ++part) {
+          barrier_wait(ring.empty(), ring.phase ^ 1);
+          if (t == 0) barrier_arrive(ring.full());
+          const uint4* from =
+              (part ? p.mean : p.output) + (n * (S::kColumns / 64) + chunk) * 8 + piece;
+#pragma unroll
+          for (int i = 0; i < kEach; ++i) {
+            const bool exists = part ? has_mean[i] : rows[i] >= 0;
+            copy_16(ring.rows() + place + uint32_t(i * 2048),
+                    from + (exists ? uint32_t(rows[i]) * uint32_t(p.output_stride) : 0u),
+                    exists ? 16 : 0);
+          }
+          arrive_after_copies(ring.full());
+          ring.advance();
+        }
+      }
+    }
+  }
+  wait_for_copies();
+}
+
+/// The sums of a tile; leaves the ring behind its last stage.
+template <class S>
+__device__ void multiply(const Arguments& p, Ring<S>& ring, float (&sums)[S::kColumns / 2],
+                         uint32_t norms) {
+  const int lane = int(threadIdx.x) & 31, warp = (int(threadIdx.x) >> 5) & 3;
+  const uint32_t own_rows = uint32_t(int(threadIdx.x) >> 7) * 8192;
+  const auto release = [&](int stage) {
+    if (lane == 0) barrier_arrive(ring.empty(stage));
+  };
+  int previous = 0;
+  for (int step = 0; step < p.steps; ++step) {
+    barrier_wait(ring.full(), ring.phase);
+    const uint64_t columns = describe(ring.columns());
+    if constexpr (S::kMode == Mode::kNorm) {
+      const uint32_t row = uint32_t(warp * 16 + (lane & 15)), half = uint32_t(lane >> 4);
+      const uint32_t line = ring.rows() + own_rows + row * 128, swizzle = row & 7;
+      uint32_t raw[4][4], normed[16];
+#pragma unroll
+      for (uint32_t k = 0; k < 4; ++k) {
+        load_matrices(raw[k], line + (((k * 2 + half) ^ swizzle) << 4));
+      }
+      if (step > 0) {  // the products before still read their columns and registers
+        products_wait<0>();
+        release(previous);
+      }
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const uint4 c = load_128(norms + uint32_t(((step * 4 + k) * 4 + (lane & 3)) * 16));
+        normed[k * 4 + 0] = scale_shift_relu(raw[k][0], c.x, c.y);
+        normed[k * 4 + 1] = scale_shift_relu(raw[k][1], c.x, c.y);
+        normed[k * 4 + 2] = scale_shift_relu(raw[k][2], c.z, c.w);
+        normed[k * 4 + 3] = scale_shift_relu(raw[k][3], c.z, c.w);
+      }
+      products_begin();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        Wgmma<S::kColumns>::from_registers(sums, normed[k * 4], normed[k * 4 + 1],
+                                           normed[k * 4 + 2], normed[k * 4 + 3], columns + k * 2,
+                                           step > 0 || k > 0);
+      }
+      products_commit();
+    } else {
+      fence_shared();
+      const uint64_t rows = describe(ring.rows() + own_rows);
+      products_begin();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        Wgmma<S::kColumns>::from_shared(sums, rows + k * 2, columns + k * 2, step > 0 || k > 0);
+      }
+      products_commit();
+      products_wait<1>();
+      if (step > 0) release(previous);
+    }
+    previous = ring.stage;
+    ring.advance();
+  }
+  products_wait<0>();
+  keep(sums);
+  release(previous);
+}
+
+/// Stores sums with their bias; a thread has two rows.
+template <class S>
+__device__ void store_sums(const Arguments& p, const float (&sums)[S::kColumns / 2], int n,
+                           int64_t to0, int64_t to1) {
+  const int quad = int(threadIdx.x) & 3;
+#pragma unroll
+  for (int j = 0; j < S::kColumns / 32; ++j) {
+    uint32_t w0[4], w1[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      const float* s = sums + j * 16 + q * 4;
+      const float* bias = p.bias + n * S::kColumns + (j * 4 + q) * 8 + quad * 2;
+      w0[q] = pack(positive_part(s[0] + bias[0], p.relu), positive_part(s[1] + bias[1], p.relu));
+      w1[q] = pack(positive_part(s[2] + bias[0], p.relu), positive_part(s[3] + bias[1], p.relu));
+    }
+    const uint4 v0 = transpose_4(w0[0], w0[1], w0[2], w0[3], quad);
+    const uint4 v1 = transpose_4(w1[0], w1[1], w1[2], w1[3], quad);
+    const int column = n * (S::kColumns / 8) + j * 4 + quad;
+    if (to0 >= 0) p.output[to0 * p.output_stride + column] = v0;
+    if (to1 >= 0) p.output[to1 * p.output_stride + column] = v1;
+  }
+}
+
+/// Adds sums to the stream, 64 columns at a time, and keeps the mean.
+template <class S>
+__device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kColumns / 2], int n,
+                         int row0, int row1) {
+  const int lane = int(threadIdx.x) & 31, warp = (int(threadIdx.x) >> 5) & 3;
+  const int group = lane >> 2, quad = lane & 3;
+  const uint32_t line =
+      uint32_t(int(threadIdx.x) >> 7) * 8192 + uint32_t((warp * 16 + group) * 128 + quad * 4);
+  const auto piece = [&](int j, int h) {
+    return load_32(ring.rows() + line + uint32_t(h * 1024 + ((j ^ group) << 4)));
+  };
+  const int rows[2] = {row0, row1};
+  float remainders[2] = {kNoMeanYet, kNoMeanYet};
+  if constexpr (S::kMean != Mean::kNone) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (rows[h] >= 0) remainders[h] = p.remainders[rows[h]];
+    }
+  }
+#pragma unroll
+  for (int chunk = 0; chunk < S::kColumns / 64; ++chunk) {
+    uint32_t next[8][2], means[8][2];
+    barrier_wait(ring.full(), ring.phase);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float* bias = p.bias + n * S::kColumns + chunk * 64 + j * 8 + quad * 2;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float* sum = sums + chunk * 32 + j * 4 + h * 2;
+        const uint32_t old = piece(j, h);
+        const float f0 = sum[0] + bias[0], f1 = sum[1] + bias[1];
+        const float x0 = positive_part(low(old) + f0, p.relu);
+        const float x1 = positive_part(high(old) + f1, p.relu);
+        next[j][h] = pack(x0, x1);
+        if constexpr (S::kMean != Mean::kNone) {  // as where it begins; sums become changes
+          const float r = remainders[h];
+          sum[0] = p.relu ? x0 - low(old) : f0;
+          sum[1] = p.relu ? x1 - high(old) : f1;
+          means[j][h] = r == kNoMeanYet ? next[j][h]
+                                        : pack(fmaf(-r, sum[0], low(old)), fmaf(-r, sum[1], high(old)));
+        }
+      }
+    }
+    if constexpr (S::kMean == Mean::kGoesOn) {
+      __syncwarp();
+      if (lane == 0) barrier_arrive(ring.empty());
+      ring.advance();
+      barrier_wait(ring.full(), ring.phase);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const float r = remainders[h];
+          const float* change = sums + chunk * 32 + j * 4 + h * 2;
+          const uint32_t mean = piece(j, h);
+          if (r > 0 && r != kNoMeanYet) {
+            means[j][h] = pack(fmaf(r, change[0], low(mean)), fmaf(r, change[1], high(mean)));
+          }
+        }
+      }
+    }
+    __syncwarp();
+    if (lane == 0) barrier_arrive(ring.empty());
+    ring.advance();
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const int column = (n * (S::kColumns / 64) + chunk) * 8 + j * 4 + quad;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const uint4 state = transpose_4(next[j * 4][h], next[j * 4 + 1][h], next[j * 4 + 2][h],
+                                        next[j * 4 + 3][h], quad);
+        if (rows[h] >= 0 && !p.mean_only) {
+          p.output[int64_t(rows[h]) * p.output_stride + column] = state;
+        }
+        if constexpr (S::kMean != Mean::kNone) {
+          const uint4 mean = transpose_4(means[j * 4][h], means[j * 4 + 1][h],
+                                         means[j * 4 + 2][h], means[j * 4 + 3][h], quad);
+          const bool kept = remainders[h] != kNoMeanYet || p.mean_only;
+          if (rows[h] >= 0 && kept) p.mean[int64_t(rows[h]) * p.output_stride + column] = mean;
+        }
+      }
+    }
+  }
+}
+
+template <class S>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocks)
+    hopper_kernel(const __grid_constant__ Arguments p) {
+#ifdef SACT_HAS_HOPPER
+  Ring<S> ring{shared_base(), 0};
+  ring.barriers = ring.base + S::kStages * S::kStage;
+  const uint32_t norms = ring.barriers + S::kBarrierBytes;
+  const int thread = int(threadIdx.x);
+  if (thread == 0) {
+    for (int stage = 0; stage < S::kStages; ++stage) {
+      barrier_init(ring.barriers + 8 * stage, 129);  // the fetching threads, and the bulk copy
+      barrier_init(ring.empty(stage), S::kGroups * 4);
+    }
+    barriers_ready();
+  }
+  if constexpr (S::kMode == Mode::kNorm) {
+    for (int i = thread; i < p.depth_blocks * 16; i += S::kThreads) {
+      store_128(norms + uint32_t(i * 16), p.norm[i]);
+    }
+  }
+  __syncthreads();
+  wait_for_previous();
+  let_next_start();
+  const int count = p.count ? *p.count : p.most;
+  const int tiles = (count + S::kRows - 1) / S::kRows * p.column_tiles;
+  if (thread / 128 == S::kGroups) {
+    if constexpr (S::kMovesRegisters) give_registers<S::kFetchRegisters>();
+    fetch<S>(p, ring, count, tiles);
+  } else {
+    if constexpr (S::kMovesRegisters) take_registers<S::kMultiplyRegisters>();
+    const int own = thread / 32 * 16 + (thread % 32) / 4;  // of the first of two rows in a tile
+    for (int tile = int(blockIdx.x); tile < tiles; tile += int(gridDim.x)) {
+      const int m = tile / p.column_tiles, n = tile - m * p.column_tiles;
+      const int index0 = m * S::kRows + own, index1 = index0 + 8;
+      const auto row_of = [&](int index) {
+        return index >= count ? -1 : p.list ? p.list[index] : index;
+      };
+      const int row0 = row_of(index0), row1 = row_of(index1);
+      float sums[S::kColumns / 2];
+      multiply<S>(p, ring, sums, norms);
+      if constexpr (S::kMode == Mode::kResidual) {
+        add_sums<S>(p, ring, sums, n, row0, row1);
+      } else {
+        store_sums<S>(p, sums, n, row0 < 0 || !p.output_by_index ? row0 : index0,
+                      row1 < 0 || !p.output_by_index ? row1 : index1);
+      }
+    }
+  }
+#endif
+}
+
+}  // namespace sact::cuda::hopper
