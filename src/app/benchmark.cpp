@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "app/inputs.h"
 #include "base/error.h"
@@ -51,6 +52,13 @@ std::string runtime_of(const measure::Peer& peer, const std::string& command) {
   const io::Json& about = peer.about();
   const bool said = about.contains("runtime") && about["runtime"].is_string();
   return said ? about["runtime"].get<std::string>() : command;
+}
+
+/// Those that do not say run in 32 bits.
+std::string dtype_of(const measure::Peer& peer) {
+  const io::Json& about = peer.about();
+  const bool said = about.contains("dtype") && about["dtype"].is_string();
+  return said ? about["dtype"].get<std::string>() : precision_name(Precision::kFloat32);
 }
 
 void check_peer(const measure::Peer& peer, const std::string& command,
@@ -149,14 +157,20 @@ class Benchmark {
   }
 
  private:
-  /// Others run in 32 bits alone.
   void warn_of_types() const {
-    if (!options_.torch && options_.peers.empty()) return;
+    if (!options_.torch) return;
     for (const Precision precision : options_.precisions) {
       if (precision == Precision::kFloat32) continue;
-      log_warning("LibTorch and peers run in fp32: they are not measured beside {}",
-                  precision_name(precision));
+      log_warning("LibTorch runs in fp32: it is not measured beside {}", precision_name(precision));
     }
+  }
+
+  /// Once for all groups.
+  void warn_of_peer(const std::string& command, const std::string& dtype, Precision precision) {
+    const std::string text =
+        fmt::format("'{}' runs in {}: it is not measured beside {}", printable(command),
+                    printable(dtype), precision_name(precision));
+    if (told_.insert(text).second) log_warning("{}", text);
   }
 
   /// The back end that is measured.
@@ -212,20 +226,22 @@ class Benchmark {
       add_adaptive(group, contest, kAdaptiveExact, true);
     }
     std::vector<std::unique_ptr<measure::Peer>> peers;
-    if (group.precision == Precision::kFloat32) {
-      if (options_.torch) {
-        contest.add("LibTorch", backends()
-                                    .named("torch")
-                                    .load(image_network_of(model_), load_options(group.precision))
-                                    ->session(result_.threads));
+    if (options_.torch && group.precision == Precision::kFloat32) {
+      contest.add("LibTorch", backends()
+                                  .named("torch")
+                                  .load(image_network_of(model_), load_options(group.precision))
+                                  ->session(result_.threads));
+    }
+    for (const std::string& command : options_.peers) {
+      auto peer = std::make_unique<measure::Peer>(command);
+      if (dtype_of(*peer) != precision_name(group.precision)) {
+        warn_of_peer(command, dtype_of(*peer), group.precision);
+        continue;
       }
-      for (const std::string& command : options_.peers) {
-        peers.push_back(std::make_unique<measure::Peer>(command));
-        measure::Peer& peer = *peers.back();
-        check_peer(peer, command, group);
-        contest.add(runtime_of(peer, command), double(dense_flops(spec_, group.size)) * group.batch,
-                    1, [&peer] { return peer.run(); });
-      }
+      check_peer(*peer, command, group);
+      contest.add(runtime_of(*peer, command), double(dense_flops(spec_, group.size)) * group.batch,
+                  1, [running = peer.get()] { return running->run(); });
+      peers.push_back(std::move(peer));
     }
     contest.run(options_,
                 fmt::format("{} {}", text_of(group.size), precision_name(group.precision)),
@@ -323,6 +339,7 @@ class Benchmark {
   ModelSpec spec_;  // of what is measured: of a detector, the extractor
   BenchmarkResult result_;
   KernelFacts kernels_;  // of the network that was loaded last
+  std::set<std::string> told_;
 };
 
 }  // namespace

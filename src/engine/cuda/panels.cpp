@@ -70,7 +70,8 @@ std::vector<float> stem_depths(const std::vector<float>& weights, int out) {
       for (int colour = 0; colour < 3; ++colour) {
         const int k = (line * kPixels + x) * cuda::kStemChannels + colour;
         for (int o = 0; o < out; ++o) {
-          depths[size_t(k * out + o)] = weights[size_t(((o * 3 + colour) * kSide + line) * kSide + x)];
+          depths[size_t(k * out + o)] =
+              weights[size_t(((o * 3 + colour) * kSide + line) * kSide + x)];
         }
       }
     }

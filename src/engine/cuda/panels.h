@@ -20,8 +20,8 @@ struct PackedNorm {
 /// Of a multiple of 16 channels.
 PackedNorm pack_norm(const Affine& norm);
 
-/// [columns / 64][steps][64 columns][64 of the depth] of weights [depth, columns], whose columns and
-/// depth are multiples of 64; pieces of 16 bytes are swizzled by their row.
+/// [columns / 64][steps][64 columns][64 of the depth] of weights [depth, columns], whose columns
+/// and depth are multiples of 64; pieces of 16 bytes are swizzled by their row.
 std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns);
 
 /// The depth of a 7x7 stem as cuda::kStemSteps want it: weights [out, 3, 7, 7] as [256, out].

@@ -72,8 +72,7 @@ int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, 
   Carving carving(base);
   const int64_t values = int64_t(geometry.input.rows()) * input_channels;
   carving.take(upload, values * 4);
-  const int64_t padded =
-      int64_t(cuda::padded_for_stem(geometry.stem).rows()) * cuda::kStemChannels;
+  const int64_t padded = int64_t(cuda::padded_for_stem(geometry.stem).rows()) * cuda::kStemChannels;
   carving.take(input, has_stem ? std::max(values, padded) * element : 0);
   for (void*& part : streams) carving.take(part, stream * element);
   const bool basic = expansion(spec.unit) == 1;

@@ -40,7 +40,8 @@ std::vector<float> random_values(size_t count, double scale, Random& random) {
 /// What a call reads and what comes out, on the host.
 struct Problem {
   Problem(const Case& c, Element element, uint64_t seed) : of(c), type(element), random(seed) {
-    const GridShape read = c.stem ? GridShape{c.to.images, 2 * c.to.height, 2 * c.to.width} : c.from;
+    const GridShape read =
+        c.stem ? GridShape{c.to.images, 2 * c.to.height, 2 * c.to.width} : c.from;
     const int channels = c.stem ? 3 : c.depth;
     for (int row = 0; row < c.to.rows(); ++row) {
       if (!c.listed || random.uniform(0, 1) < 0.6) list.push_back(row);
@@ -57,7 +58,7 @@ struct Problem {
     mean = rounded(random_values(output.size(), 1, random));
     for (int row = 0; row < c.to.rows(); ++row) {
       const double choice = random.uniform(0, 1);
-      remainders.push_back(choice < 0.3              ? cuda::kNoMeanYet
+      remainders.push_back(choice < 0.3               ? cuda::kNoMeanYet
                            : choice < 0.6 || c.begins ? -float(random.uniform(0.1, 0.9))
                                                       : float(random.uniform(0.1, 0.9)));
     }
@@ -81,8 +82,7 @@ struct Problem {
       const int ny = y * of.stride + tap / of.kernel - of.kernel / 2;
       const int nx = x * of.stride + tap % of.kernel - of.kernel / 2;
       if (ny < 0 || ny >= from.height || nx < 0 || nx >= from.width) continue;
-      const size_t read =
-          of.by_index ? i : size_t(image * from.positions() + ny * from.width + nx);
+      const size_t read = of.by_index ? i : size_t(image * from.positions() + ny * from.width + nx);
       for (int c = 0; c < channels; ++c) {
         double value = input[read * size_t(channels) + size_t(c)];
         if (of.norm) value = std::max(0.0, double(scale[size_t(c)]) * value + shift[size_t(c)]);
@@ -144,8 +144,8 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
     }
     scaled = stem_depths(filters, c.columns);
   }
-  const auto panels = type == Element::kBFloat16 ? test::on_device(pack_panels(scaled, c.columns))
-                                                 : DeviceMemory();
+  const auto panels =
+      type == Element::kBFloat16 ? test::on_device(pack_panels(scaled, c.columns)) : DeviceMemory();
   Product call;
   call.rows = {c.listed ? test::as<int32_t>(list) : nullptr, test::as<int32_t>(count), c.to.rows()};
   call.from = from;
@@ -261,13 +261,28 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"residual", kGrid, kGrid, 1, 1, 64, 256, false, true, true, false, true},
         Case{"residual_relu", kGrid, kGrid, 1, 1, 128, 128, false, true, true, true, true},
         Case{"residual_window", kGrid, kGrid, 3, 1, 64, 64, false, true, false, true, true},
-        Case{"mean_begins", kGrid, kGrid, 1, 1, 64, 256, false, true, true, false, true, true, true},
+        Case{"mean_begins", kGrid, kGrid, 1, 1, 64, 256, false, true, true, false, true, true,
+             true},
         Case{"mean", kGrid, kGrid, 1, 1, 64, 128, false, true, true, false, true, true},
         Case{"mean_relu", kGrid, kGrid, 1, 1, 64, 64, false, true, true, true, true, true},
         Case{"mean_only", kGrid, kGrid, 1, 1, 64, 128, false, true, true, true, true, true, false,
              true},
-        Case{"stem", {2, 18, 22}, {2, 9, 11}, 7, 2, 3, 64, false, false, false, true, false, false,
-             false, false, true}),
+        Case{"stem",
+             {2, 18, 22},
+             {2, 9, 11},
+             7,
+             2,
+             3,
+             64,
+             false,
+             false,
+             false,
+             true,
+             false,
+             false,
+             false,
+             false,
+             true}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

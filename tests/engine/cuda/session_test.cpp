@@ -163,8 +163,19 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"sact_basic", UnitKind::kBasic, Halting::kSact, Stem::kImageNet, {3, 2}, 64},
         Kind{"act", UnitKind::kBottleneck, Halting::kAct, Stem::kImageNet, {3, 2}, 64},
         Kind{"floor", UnitKind::kBottleneck, Halting::kSact, Stem::kImageNet, {4, 2}, 64, 1, 0.3},
-        Kind{"small", UnitKind::kBasic, Halting::kSact, Stem::kSmall, {2, 2}, 16, 1, 0, {},
-             StrideOn::k3x3, StemPool::kSymmetric, 1, {32, 32}}),
+        Kind{"small",
+             UnitKind::kBasic,
+             Halting::kSact,
+             Stem::kSmall,
+             {2, 2},
+             16,
+             1,
+             0,
+             {},
+             StrideOn::k3x3,
+             StemPool::kSymmetric,
+             1,
+             {32, 32}}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(

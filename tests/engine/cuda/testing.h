@@ -37,9 +37,9 @@ inline void wait() {
 template <typename T>
 DeviceMemory on_device(const std::vector<T>& values) {
   DeviceMemory memory(values.size() * sizeof(T) + 16, "a test");
-  expect(cudaMemcpy(memory.data(), values.data(), values.size() * sizeof(T),
-                    cudaMemcpyHostToDevice),
-         "a test");
+  expect(
+      cudaMemcpy(memory.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+      "a test");
   return memory;
 }
 

@@ -56,11 +56,11 @@ struct cudaLaunchConfig_t {
 template <typename... Expected, typename... Given>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Expected...),
                                Given&&... arguments) {
-  return emulated::act([=, grid = config->gridDim, block = config->blockDim,
-                        bytes = config->dynamicSmemBytes] {
-    emulated::dynamic_shared.resize(bytes);
-    emulated::launch(kernel, grid, block, 0, nullptr)(Expected(arguments)...);
-  });
+  return emulated::act(
+      [=, grid = config->gridDim, block = config->blockDim, bytes = config->dynamicSmemBytes] {
+        emulated::dynamic_shared.resize(bytes);
+        emulated::launch(kernel, grid, block, 0, nullptr)(Expected(arguments)...);
+      });
 }
 
 template <typename Kernel>

@@ -62,8 +62,8 @@ struct Product {
   // The same for tensor cores; null: there are none.
   const void* panels = nullptr;
   const void* packed_norm = nullptr;
-  bool stem = false;  // `from` are padded images, see kStemSteps
-  const float* bias = nullptr;     // [columns]
+  bool stem = false;            // `from` are padded images, see kStemSteps
+  const float* bias = nullptr;  // [columns]
   int columns = 0;
   void* output = nullptr;
   int64_t output_stride = 0;

@@ -54,8 +54,8 @@ __device__ __forceinline__ void barrier_expect(uint32_t barrier, int bytes) {
 __device__ __forceinline__ void copy_bulk(uint32_t to, const void* from, int bytes,
                                           uint32_t barrier) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          to),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
 }

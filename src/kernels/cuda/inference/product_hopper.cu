@@ -57,7 +57,8 @@ bool hopper_can_run(const Product& call) {
   if (call.stem) return call.from.rows() / 2 < kMostGatheredRows;
   if (call.depth % 64 != 0 || call.input_stride % 8 != 0) return false;
   if (call.from.rows() >= kMostGatheredRows || call.to.rows() >= kMostGatheredRows) return false;
-  if (call.scale) return call.packed_norm && call.kernel == 1 && call.depth <= hopper::kMostNormChannels;
+  if (call.scale)
+    return call.packed_norm && call.kernel == 1 && call.depth <= hopper::kMostNormChannels;
   return call.kernel == 1 || call.kernel == 3;
 }
 
@@ -65,9 +66,7 @@ void run_hopper(const Product& call, const Launch& launch) {
   using namespace hopper;
   const Arguments arguments = arguments_of(call);
   if (call.add) {
-    const Mean mean = !call.mean         ? Mean::kNone
-                      : call.mean_begins ? Mean::kBegins
-                                         : Mean::kGoesOn;
+    const Mean mean = !call.mean ? Mean::kNone : call.mean_begins ? Mean::kBegins : Mean::kGoesOn;
     start_residual(arguments, mean, launch);
   } else if (call.stem) {
     start_fastest<Mode::kStem, Mean::kNone, Tile<2, 64, 2>>(arguments, launch);

@@ -23,8 +23,8 @@ enum class Mode {
 enum class Mean { kNone, kBegins, kGoesOn };
 
 struct Arguments {
-  const uint4* rows = nullptr;  // what is gathered
-  int row_stride = 0;           // in pieces of 16 bytes
+  const uint4* rows = nullptr;             // what is gathered
+  int row_stride = 0;                      // in pieces of 16 bytes
   const unsigned char* weights = nullptr;  // [columns / 64][steps][64 columns][64], swizzled
   const float* bias = nullptr;
   /// A norm as relu(s x + c), s = +-1 or 0; what is left of the scale is in the weights. For 16
@@ -70,8 +70,7 @@ __device__ inline uint32_t place_of(const Arguments& p, Mode mode, int index, in
     return uint32_t((image * p.from.height + 2 * y) * (p.from.width / 2) + x) << 9 | kCentre;
   }
   const int fy = y * p.stride, fx = x * p.stride;
-  const uint32_t place =
-      uint32_t(image * p.from.positions() + fy * p.from.width + fx) << 9;
+  const uint32_t place = uint32_t(image * p.from.positions() + fy * p.from.width + fx) << 9;
   if (p.steps == p.depth_blocks) return place | kCentre;
   uint32_t exists = 0;
 #pragma unroll
@@ -150,8 +149,8 @@ __device__ void fetch(const Arguments& p, Ring<S> ring, int count, int tiles) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
       const int index = m * S::kRows + first + 16 * i;
-      entries[i] = index >= count ? 0
-                                  : place_of(p, S::kMode, index, p.list ? p.list[index] : index);
+      entries[i] =
+          index >= count ? 0 : place_of(p, S::kMode, index, p.list ? p.list[index] : index);
     }
     for (int step = 0; step < p.steps; ++step) {
       barrier_wait(ring.empty(), ring.phase ^ 1);
@@ -339,8 +338,9 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
           const float r = remainders[h];
           sum[0] = p.relu ? x0 - low(old) : f0;
           sum[1] = p.relu ? x1 - high(old) : f1;
-          means[j][h] = r == kNoMeanYet ? next[j][h]
-                                        : pack(fmaf(-r, sum[0], low(old)), fmaf(-r, sum[1], high(old)));
+          means[j][h] = r == kNoMeanYet
+                            ? next[j][h]
+                            : pack(fmaf(-r, sum[0], low(old)), fmaf(-r, sum[1], high(old)));
         }
       }
     }
@@ -376,8 +376,8 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
           p.output[int64_t(rows[h]) * p.output_stride + column] = state;
         }
         if constexpr (S::kMean != Mean::kNone) {
-          const uint4 mean = transpose_4(means[j * 4][h], means[j * 4 + 1][h],
-                                         means[j * 4 + 2][h], means[j * 4 + 3][h], quad);
+          const uint4 mean = transpose_4(means[j * 4][h], means[j * 4 + 1][h], means[j * 4 + 2][h],
+                                         means[j * 4 + 3][h], quad);
           const bool kept = remainders[h] != kNoMeanYet || p.mean_only;
           if (rows[h] >= 0 && kept) p.mean[int64_t(rows[h]) * p.output_stride + column] = mean;
         }

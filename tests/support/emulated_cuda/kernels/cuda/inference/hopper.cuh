@@ -1,6 +1,6 @@
-// Hopper's instructions in plain C++; see src/kernels/cuda/inference/hopper.cuh. Copies and products
-// are done at once, so that a wait that is missing does not show; wrong addresses, barriers that
-// nobody completes and wrong layouts do.
+// Hopper's instructions in plain C++; see src/kernels/cuda/inference/hopper.cuh. Copies and
+// products are done at once, so that a wait that is missing does not show; wrong addresses,
+// barriers that nobody completes and wrong layouts do.
 #pragma once
 
 #include <cuda_bf16.h>
