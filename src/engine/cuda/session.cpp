@@ -30,6 +30,11 @@ CudaSession::CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingCont
   launch_.stream = stream_.get();
   launch_.multiprocessors = plan_->device.multiprocessors;
   launch_.hopper = plan_->device.has_hopper();
+  if (!launch_.hopper || plan_->type != cuda::Element::kBFloat16) return;
+  const auto bytes = size_t(cuda::scratch_bytes(launch_.multiprocessors));
+  scratch_ = DeviceMemory(bytes, "a session");
+  expect(cudaMemsetAsync(scratch_.data(), 0, bytes, stream_.get()), "a session");
+  launch_.scratch = scratch_.data();
 }
 
 CudaSession::~CudaSession() {

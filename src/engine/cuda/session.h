@@ -90,7 +90,7 @@ class CudaSession : public NetworkSession {
   HaltingControl halting_;
   Stream stream_;
   cuda::Launch launch_;
-  DeviceMemory memory_, prescribed_memory_;
+  DeviceMemory memory_, prescribed_memory_, scratch_;
   PinnedMemory pinned_input_, pinned_results_;
   CudaGeometry geometry_;
   Workspace space_;

@@ -235,12 +235,17 @@ TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
   // Few multiprocessors have many tiles each, many none; and they choose other shapes of tiles.
   for (const int multiprocessors : {1, 4, 132}) {
     cuda::Launch launch = test::launch();
-    launch.multiprocessors = multiprocessors;
-    expect_right(problem, 2e-2, [&](const Product& call) {
-      ASSERT_TRUE(cuda::hopper_can_run(call));
-      cuda::run_hopper(call, launch);
-      test::wait();
-    });
+    launch.multiprocessors = std::min(multiprocessors, launch.multiprocessors);
+    const DeviceMemory scratch =
+        test::on_device(std::vector<uint8_t>(size_t(cuda::scratch_bytes(launch.multiprocessors))));
+    for (void* shared : {static_cast<void*>(nullptr), static_cast<void*>(scratch.data())}) {
+      launch.scratch = shared;  // with it blocks may share the depth of a tile
+      expect_right(problem, 2e-2, [&](const Product& call) {
+        ASSERT_TRUE(cuda::hopper_can_run(call));
+        cuda::run_hopper(call, launch);
+        test::wait();
+      });
+    }
   }
 }
 

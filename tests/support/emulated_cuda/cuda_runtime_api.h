@@ -24,6 +24,7 @@ using cudaStream_t = void*;
 
 #define __global__
 #define __device__
+#define __host__
 #define __shared__ static
 #define __launch_bounds__(...)
 #define __grid_constant__
@@ -224,6 +225,16 @@ inline void __syncthreads() {
 }
 inline void __syncwarp() {
   emulated::wait(emulated::Waits::kForWarp);
+}
+inline void __threadfence() {}
+inline unsigned atomicAdd(unsigned* at, unsigned value) {
+  const unsigned before = *at;
+  *at += value;
+  return before;
+}
+template <typename Value>
+Value __ldcg(const Value* from) {
+  return *from;
 }
 template <typename Value>
 Value __shfl_sync(unsigned, Value value, int source) {

@@ -85,7 +85,7 @@ inline cudaError_t cudaSetDevice(int) {
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 9
            : attribute == cudaDevAttrComputeCapabilityMinor ? 0
-                                                            : 3;
+                                                            : 132;
   return cudaSuccess;
 }
 struct cudaDeviceProp {

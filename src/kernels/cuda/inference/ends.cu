@@ -77,6 +77,37 @@ __global__ void pool_kernel(Pool p) {
   store(static_cast<T*>(p.output) + number, largest);
 }
 
+/// The same for eight channels at a time, 16 bytes.
+__global__ void pool_eight_kernel(Pool p) {
+  const int64_t number = own_number();
+  const int pieces = p.channels / 8;
+  if (number >= int64_t(p.to.rows()) * pieces) return;
+  const int piece = int(number % pieces), row = int(number / pieces);
+  const int image = row / p.to.positions(), position = row % p.to.positions();
+  const int top = position / p.to.width * 2 - p.top, left = position % p.to.width * 2 - p.left;
+  float largest[8];
+  for (float& value : largest) value = -INFINITY;
+  for (int y = max(top, 0); y < min(top + 3, p.from.height); ++y) {
+    for (int x = max(left, 0); x < min(left + 3, p.from.width); ++x) {
+      const int64_t from = int64_t(image) * p.from.positions() + y * p.from.width + x;
+      const uint4 eight = static_cast<const uint4*>(p.input)[from * pieces + piece];
+      const uint32_t words[4] = {eight.x, eight.y, eight.z, eight.w};
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        largest[2 * i] = larger(largest[2 * i], __uint_as_float(words[i] << 16));
+        largest[2 * i + 1] = larger(largest[2 * i + 1], __uint_as_float(words[i] & 0xffff0000u));
+      }
+    }
+  }
+  uint32_t words[4];  // nothing is rounded: the numbers had 16 bits
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    words[i] =
+        __float_as_uint(largest[2 * i]) >> 16 | (__float_as_uint(largest[2 * i + 1]) & 0xffff0000u);
+  }
+  static_cast<uint4*>(p.output)[number] = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
 /// A block takes 32 channels of an image; eight threads share the positions of each.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) pool_all_kernel(PoolAll p) {
@@ -154,6 +185,11 @@ void run(const Normalise& call, Element type, const Launch& launch) {
 }
 
 void run(const Pool& call, Element type, const Launch& launch) {
+  if (type == Element::kBFloat16 && call.channels % 8 == 0) {
+    const int64_t pieces = int64_t(call.to.rows()) * (call.channels / 8);
+    start(pool_eight_kernel, blocks_for(pieces, kThreads), kThreads, launch, call);
+    return;
+  }
   const int blocks = blocks_for(int64_t(call.to.rows()) * call.channels, kThreads);
   with_element(type, [&](auto element) {
     start(pool_kernel<decltype(element)>, blocks, kThreads, launch, call);

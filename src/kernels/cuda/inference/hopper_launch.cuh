@@ -15,9 +15,14 @@ struct Tile {
 
   /// Cycles that a layer takes, about: rounds of tiles over the GPU, each as long as its tensor
   /// cores or its fetching takes, and an overhead for every tile.
-  static double cycles(int rows, int columns, int steps, int multiprocessors) {
-    constexpr double kPerTile = 1500;
+  static double cycles(int rows, int columns, int steps, int multiprocessors, bool shares) {
+    constexpr double kPerTile = 1500, kPerPart = 300;
     const int64_t tiles = int64_t(blocks_for(rows, 64 * kGroups)) * (columns / kColumns);
+    if (shares && tiles < multiprocessors * kBlocks) {
+      const int parts = depth_parts(int(tiles), steps, multiprocessors * kBlocks);
+      const double each = 2.0 * (64 * kGroups + kColumns) * blocks_for(steps, parts);
+      if (parts > 1) return each + 2 * kPerTile + kPerPart * parts;
+    }
     const int64_t rounds = (tiles + multiprocessors * kBlocks - 1) / (multiprocessors * kBlocks);
     // A block alone on its multiprocessor has all of it.
     const int64_t sharing = tiles > multiprocessors ? kBlocks : 1;
@@ -39,7 +44,9 @@ void start_tile(Arguments arguments, int columns, const Launch& launch) {
   }
   const int tiles = blocks_for(arguments.most, S::kRows) * arguments.column_tiles;
   const int most = launch.multiprocessors * S::kBlocks;
-  start(hopper_kernel<S>, tiles < most ? tiles : most, S::kThreads, launch, arguments,
+  const int parts = S::kShares && arguments.partial_sums ? arguments.steps / kLeastSteps : 1;
+  const int useful = parts > 1 ? tiles * parts : tiles;
+  start(hopper_kernel<S>, useful < most ? useful : most, S::kThreads, launch, arguments,
         S::kSharedBytes, /*overlaps=*/true);
 }
 
@@ -51,8 +58,9 @@ void start_fastest(const Arguments& arguments, const Launch& launch) {
   const auto consider = [&](auto tile) {
     using T = decltype(tile);
     if (!T::fits(columns)) return;
-    const double cycles =
-        T::cycles(arguments.most, columns, arguments.steps, launch.multiprocessors);
+    using S = Shape<T::kGroups, T::kColumns, kMode, kMean, T::kBlocks>;
+    const double cycles = T::cycles(arguments.most, columns, arguments.steps,
+                                    launch.multiprocessors, S::kShares && arguments.partial_sums);
     if (fastest && cycles >= least) return;
     fastest = start_tile<kMode, kMean, T>;
     least = cycles;

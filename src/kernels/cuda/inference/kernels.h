@@ -12,8 +12,12 @@ namespace sact::cuda {
 struct Launch {
   cudaStream_t stream = nullptr;
   int multiprocessors = 1;
-  bool hopper = false;  // its tensor cores can be used
+  bool hopper = false;      // its tensor cores can be used
+  void* scratch = nullptr;  // of scratch_bytes(), zeros at first; null: no kernel needs it
 };
+
+/// What kernels share among their blocks; one for each stream.
+int64_t scratch_bytes(int multiprocessors);
 
 void run(const Product& call, Element type, const Launch& launch);
 void run(const Normalise& call, Element type, const Launch& launch);

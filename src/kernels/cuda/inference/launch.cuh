@@ -55,6 +55,14 @@ __device__ inline void store(float* to, float value) {
 __device__ inline void store(__nv_bfloat16* to, float value) {
   *to = __float2bfloat16_rn(value);
 }
+/// Two numbers that lie together.
+__device__ inline float2 load_two(const float* from) {
+  return *reinterpret_cast<const float2*>(from);
+}
+__device__ inline float2 load_two(const __nv_bfloat16* from) {
+  const uint32_t two = *reinterpret_cast<const uint32_t*>(from);
+  return make_float2(__uint_as_float(two << 16), __uint_as_float(two & 0xffff0000u));
+}
 /// NaN stays NaN.
 __device__ inline float positive(float value) {
   return value < 0 ? 0.0f : value;

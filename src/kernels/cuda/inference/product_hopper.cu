@@ -52,6 +52,20 @@ Arguments arguments_of(const Product& call) {
 }  // namespace
 }  // namespace hopper
 
+namespace {
+
+/// Blocks that can be on the GPU at a time, of those that share tiles.
+int64_t most_blocks(int multiprocessors) {
+  return 2 * int64_t(multiprocessors);
+}
+
+}  // namespace
+
+int64_t scratch_bytes(int multiprocessors) {
+  const int64_t blocks = most_blocks(multiprocessors);
+  return blocks * hopper::kMostPartialBytes + blocks * int64_t(sizeof(unsigned));
+}
+
 bool hopper_can_run(const Product& call) {
   if (!call.panels || call.columns % 64 != 0 || call.output_stride % 8 != 0) return false;
   if (call.stem) return call.from.rows() / 2 < kMostGatheredRows;
@@ -64,7 +78,13 @@ bool hopper_can_run(const Product& call) {
 
 void run_hopper(const Product& call, const Launch& launch) {
   using namespace hopper;
-  const Arguments arguments = arguments_of(call);
+  Arguments arguments = arguments_of(call);
+  if (launch.scratch) {
+    auto* scratch = static_cast<unsigned char*>(launch.scratch);
+    arguments.partial_sums = reinterpret_cast<float4*>(scratch);
+    arguments.arrivals = reinterpret_cast<unsigned*>(scratch + most_blocks(launch.multiprocessors) *
+                                                                   kMostPartialBytes);
+  }
   if (call.add) {
     const Mean mean = !call.mean ? Mean::kNone : call.mean_begins ? Mean::kBegins : Mean::kGoesOn;
     start_residual(arguments, mean, launch);

@@ -4,7 +4,9 @@
 // pieces of 64 channels, 128 bytes, into a ring of stages in shared memory; zeros are filled in
 // outside of images and past the last row. Weights lie packed as the tensor cores read them and
 // come by bulk copies. How many rows there are is read on the device: blocks take tiles in turn
-// until none is left.
+// until none is left. Where tiles are too few for the GPU, several blocks share the depth of each;
+// the last that is done adds up what all have, in the order of the depth, and goes on with the
+// sums.
 #pragma once
 
 #include "kernels/cuda/inference/calls.h"
@@ -40,7 +42,19 @@ struct Arguments {
   int output_stride = 0;    // in pieces of 16 bytes
   uint4* mean = nullptr;
   const float* remainders = nullptr;
+  float4* partial_sums = nullptr;  // of blocks that share a tile; null: none do
+  unsigned* arrivals = nullptr;    // [tiles], zeros between kernels
 };
+
+/// Steps that are worth a block of their own.
+constexpr int kLeastSteps = 4;
+
+/// How many blocks share the depth of each tile.
+__host__ __device__ constexpr int depth_parts(int tiles, int steps, int blocks) {
+  const int parts = tiles > 0 ? blocks / tiles : 1;
+  const int most = steps / kLeastSteps;
+  return parts < 2 || most < 2 ? 1 : parts < most ? parts : most;
+}
 
 template <int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, int kBlocks_>
 struct Shape {
@@ -56,6 +70,29 @@ struct Shape {
   static constexpr int kFetchRegisters = kGroups == 2 && kBlocks == 2 ? 40 : 56;
   static constexpr int kMultiplyRegisters = kGroups == 1 ? 200 : kBlocks == 1 ? 224 : 96;
   static constexpr bool kMovesRegisters = kGroups > 1 || kBlocks == 2;
+  /// Whether blocks may share the depth of a tile.
+  static constexpr bool kShares = (kMode == Mode::kRows || kMode == Mode::kNorm) && kGroups == 1;
+};
+/// Bytes of sums that a block of those leaves for the others.
+constexpr int kMostPartialBytes = 64 * 128 * 4;
+
+/// The work of a block: tiles, or parts of the depth of tiles.
+template <class S>
+struct Schedule {
+  int items, parts, steps;
+
+  __device__ Schedule(const Arguments& p, int count) : steps(p.steps) {
+    const int tiles = (count + S::kRows - 1) / S::kRows * p.column_tiles;
+    parts = S::kShares && p.partial_sums ? depth_parts(tiles, steps, int(gridDim.x)) : 1;
+    items = tiles * parts;
+  }
+  __device__ int tile(int item) const { return parts == 1 ? item : item / parts; }
+  __device__ int first_step(int item) const {
+    return parts == 1 ? 0 : item % parts * steps / parts;
+  }
+  __device__ int last_step(int item) const {
+    return parts == 1 ? steps : (item % parts + 1) * steps / parts;
+  }
 };
 /// Channels that kNorm has room for.
 constexpr int kMostNormChannels = 8192 / 4;
@@ -139,11 +176,12 @@ struct Ring {
 
 /// Four warps: each thread has a piece of 16 bytes of every 16th row.
 template <class S>
-__device__ void fetch(const Arguments& p, Ring<S> ring, int count, int tiles) {
+__device__ void fetch(const Arguments& p, Ring<S> ring, int count, const Schedule<S>& schedule) {
   constexpr int kEach = S::kRows / 16;
   const int t = int(threadIdx.x) - S::kGroups * 128, piece = t & 7, first = t >> 3;
   const uint32_t place = uint32_t(first * 128 + ((piece ^ (first & 7)) << 4));
-  for (int tile = int(blockIdx.x); tile < tiles; tile += int(gridDim.x)) {
+  for (int item = int(blockIdx.x); item < schedule.items; item += int(gridDim.x)) {
+    const int tile = schedule.tile(item);
     const int m = tile / p.column_tiles, n = tile - m * p.column_tiles;
     uint32_t entries[kEach];
 #pragma unroll
@@ -152,7 +190,8 @@ __device__ void fetch(const Arguments& p, Ring<S> ring, int count, int tiles) {
       entries[i] =
           index >= count ? 0 : place_of(p, S::kMode, index, p.list ? p.list[index] : index);
     }
-    for (int step = 0; step < p.steps; ++step) {
+    const int last_step = schedule.last_step(item);
+    for (int step = schedule.first_step(item); step < last_step; ++step) {
       barrier_wait(ring.empty(), ring.phase ^ 1);
       if (t == 0) {
         barrier_expect(ring.full(), S::kColumns * 128);
@@ -216,17 +255,17 @@ __device__ void fetch(const Arguments& p, Ring<S> ring, int count, int tiles) {
   wait_for_copies();
 }
 
-/// The sums of a tile; leaves the ring behind its last stage.
+/// The sums of a tile over some steps; leaves the ring behind its last stage.
 template <class S>
-__device__ void multiply(const Arguments& p, Ring<S>& ring, float (&sums)[S::kColumns / 2],
-                         uint32_t norms) {
+__device__ void multiply(int first_step, int last_step, Ring<S>& ring,
+                         float (&sums)[S::kColumns / 2], uint32_t norms) {
   const int lane = int(threadIdx.x) & 31, warp = (int(threadIdx.x) >> 5) & 3;
   const uint32_t own_rows = uint32_t(int(threadIdx.x) >> 7) * 8192;
   const auto release = [&](int stage) {
     if (lane == 0) barrier_arrive(ring.empty(stage));
   };
   int previous = 0;
-  for (int step = 0; step < p.steps; ++step) {
+  for (int step = first_step; step < last_step; ++step) {
     barrier_wait(ring.full(), ring.phase);
     const uint64_t columns = describe(ring.columns());
     if constexpr (S::kMode == Mode::kNorm) {
@@ -237,7 +276,7 @@ __device__ void multiply(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
       for (uint32_t k = 0; k < 4; ++k) {
         load_matrices(raw[k], line + (((k * 2 + half) ^ swizzle) << 4));
       }
-      if (step > 0) {  // the products before still read their columns and registers
+      if (step > first_step) {  // the products before still read their columns and registers
         products_wait<0>();
         release(previous);
       }
@@ -254,7 +293,7 @@ __device__ void multiply(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
       for (int k = 0; k < 4; ++k) {
         Wgmma<S::kColumns>::from_registers(sums, normed[k * 4], normed[k * 4 + 1],
                                            normed[k * 4 + 2], normed[k * 4 + 3], columns + k * 2,
-                                           step > 0 || k > 0);
+                                           step > first_step || k > 0);
       }
       products_commit();
     } else {
@@ -263,11 +302,12 @@ __device__ void multiply(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
       products_begin();
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        Wgmma<S::kColumns>::from_shared(sums, rows + k * 2, columns + k * 2, step > 0 || k > 0);
+        Wgmma<S::kColumns>::from_shared(sums, rows + k * 2, columns + k * 2,
+                                        step > first_step || k > 0);
       }
       products_commit();
       products_wait<1>();
-      if (step > 0) release(previous);
+      if (step > first_step) release(previous);
     }
     previous = ring.stage;
     ring.advance();
@@ -275,6 +315,50 @@ __device__ void multiply(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
   products_wait<0>();
   keep(sums);
   release(previous);
+}
+
+/// Leaves the sums of a part of a tile to the last block that shares it. Returns whether that is
+/// this one; then the sums are those of the whole depth.
+template <class S>
+__device__ bool gather_parts(const Arguments& p, int item, int parts, uint32_t flag,
+                             float (&sums)[S::kColumns / 2]) {
+  constexpr int kThreads = S::kGroups * 128, kPieces = S::kColumns / 8;
+  const int thread = int(threadIdx.x), tile = item / parts;
+  const auto place = [&](int part, int piece) {
+    return p.partial_sums + (int64_t(tile * parts + part) * kPieces + piece) * kThreads + thread;
+  };
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i) {
+    *place(item % parts, i) =
+        make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
+  }
+  __threadfence();
+  threads_meet(1, kThreads);
+  if (thread == 0) {
+    const unsigned before = atomicAdd(p.arrivals + tile, 1u);
+    const bool is_last = before + 1 == unsigned(parts);
+    if (is_last) p.arrivals[tile] = 0;  // for the next kernel
+    store_32(flag, is_last);
+  }
+  threads_meet(1, kThreads);
+  if (load_32(flag) == 0) return false;
+  __threadfence();
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i) {
+    float4 sum = __ldcg(place(0, i));
+    for (int part = 1; part < parts; ++part) {
+      const float4 other = __ldcg(place(part, i));
+      sum.x += other.x;
+      sum.y += other.y;
+      sum.z += other.z;
+      sum.w += other.w;
+    }
+    sums[4 * i] = sum.x;
+    sums[4 * i + 1] = sum.y;
+    sums[4 * i + 2] = sum.z;
+    sums[4 * i + 3] = sum.w;
+  }
+  return true;
 }
 
 /// Stores sums with their bias; a thread has two rows.
@@ -410,14 +494,15 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
   wait_for_previous();
   let_next_start();
   const int count = p.count ? *p.count : p.most;
-  const int tiles = (count + S::kRows - 1) / S::kRows * p.column_tiles;
+  const Schedule<S> schedule(p, count);
   if (thread / 128 == S::kGroups) {
     if constexpr (S::kMovesRegisters) give_registers<S::kFetchRegisters>();
-    fetch<S>(p, ring, count, tiles);
+    fetch<S>(p, ring, count, schedule);
   } else {
     if constexpr (S::kMovesRegisters) take_registers<S::kMultiplyRegisters>();
     const int own = thread / 32 * 16 + (thread % 32) / 4;  // of the first of two rows in a tile
-    for (int tile = int(blockIdx.x); tile < tiles; tile += int(gridDim.x)) {
+    for (int item = int(blockIdx.x); item < schedule.items; item += int(gridDim.x)) {
+      const int tile = schedule.tile(item);
       const int m = tile / p.column_tiles, n = tile - m * p.column_tiles;
       const int index0 = m * S::kRows + own, index1 = index0 + 8;
       const auto row_of = [&](int index) {
@@ -425,7 +510,11 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
       };
       const int row0 = row_of(index0), row1 = row_of(index1);
       float sums[S::kColumns / 2];
-      multiply<S>(p, ring, sums, norms);
+      multiply<S>(schedule.first_step(item), schedule.last_step(item), ring, sums, norms);
+      if constexpr (S::kShares) {
+        const uint32_t flag = ring.barriers + S::kBarrierBytes - 16;
+        if (schedule.parts > 1 && !gather_parts<S>(p, item, schedule.parts, flag, sums)) continue;
+      }
       if constexpr (S::kMode == Mode::kResidual) {
         add_sums<S>(p, ring, sums, n, row0, row1);
       } else {

@@ -29,19 +29,43 @@ __device__ double add_halted(const Scores& p, int64_t first_row, int rows, float
   return dot;
 }
 
-/// Lane by lane, a part of the dot products of a few rows; a null row is left out.
+/// A channel of a few rows for all dot products; a null row is left out.
+__device__ inline void add_channel(const Scores& p, int c, const float (&values)[kTogether],
+                                   float (&sums)[kTogether][kDots]) {
+  for (int dot = 0; dot < kDots; ++dot) {
+    if (dot < kTaps && !p.taps) continue;
+    const float weight = dot < kTaps ? p.taps[dot * p.channels + c] : p.global[c];
+    for (int i = 0; i < kTogether; ++i) sums[i][dot] += values[i] * weight;
+  }
+}
+
+/// Lane by lane, a part of the dot products. Two channels at a time, where they come in pairs.
 template <typename T>
 __device__ void add_products(const Scores& p, const T* const* rows,
                              float (&sums)[kTogether][kDots]) {
-  for (int c = int(threadIdx.x) % 32; c < p.channels; c += 32) {
-    float weights[kDots];
-    weights[kTaps] = p.global[c];
-    for (int tap = 0; tap < kTaps; ++tap) {
-      weights[tap] = p.taps ? p.taps[tap * p.channels + c] : 0.0f;
+  const int lane = int(threadIdx.x) % 32;
+  if (p.channels % 2 != 0) {
+    for (int c = lane; c < p.channels; c += 32) {
+      float values[kTogether];
+      for (int i = 0; i < kTogether; ++i) values[i] = rows[i] ? to_float(rows[i][c]) : 0.0f;
+      add_channel(p, c, values, sums);
     }
+    return;
+  }
+  for (int c = 2 * lane; c < p.channels; c += 64) {
+    float2 values[kTogether];
+#pragma unroll
     for (int i = 0; i < kTogether; ++i) {
-      const float value = rows[i] ? to_float(rows[i][c]) : 0.0f;
-      for (int dot = 0; dot < kDots; ++dot) sums[i][dot] += value * weights[dot];
+      values[i] = rows[i] ? load_two(rows[i] + c) : make_float2(0, 0);
+    }
+#pragma unroll
+    for (int dot = 0; dot < kDots; ++dot) {
+      if (dot < kTaps && !p.taps) continue;
+      const float2 weight = load_two(dot < kTaps ? p.taps + dot * p.channels + c : p.global + c);
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        sums[i][dot] += values[i].x * weight.x + values[i].y * weight.y;
+      }
     }
   }
 }

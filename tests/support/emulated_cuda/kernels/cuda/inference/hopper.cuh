@@ -25,6 +25,15 @@ struct EmulatedBarrier {
   }
 };
 inline std::map<uint32_t, EmulatedBarrier> emulated_barriers;
+/// Barriers of some threads, by number.
+inline std::map<int, EmulatedBarrier> emulated_meetings;
+/// A block that begins has others.
+inline void emulated_meetings_end() {
+  for (const auto& [number, barrier] : emulated_meetings) {
+    if (barrier.pending != barrier.count) emulated::fail("a barrier that not all threads reach");
+  }
+  emulated_meetings.clear();
+}
 
 /// Addresses begin with the first multiple of 1024.
 inline uint32_t shared_base() {
@@ -37,6 +46,7 @@ inline unsigned char* shared_at(uint32_t address, size_t bytes) {
 }
 
 inline void barrier_init(uint32_t barrier, int count) {
+  emulated_meetings_end();
   shared_at(barrier, 8);
   emulated_barriers[barrier] = {count, count, 0, 0};
 }
@@ -72,6 +82,20 @@ inline void arrive_after_copies(uint32_t barrier) {
 }
 inline void wait_for_copies() {}
 
+inline void threads_meet(int number, int threads) {
+  EmulatedBarrier& barrier = emulated_meetings[number];
+  if (barrier.count == 0) barrier = {threads, threads, 0, 0};
+  const uint32_t phase = barrier.phase;
+  --barrier.pending;
+  barrier.check();
+  for (int turn = 0; barrier.phase == phase; ++turn) {
+    if (turn > 100000) emulated::fail("a barrier that not all threads reach");
+    emulated::yield();
+  }
+}
+inline void store_32(uint32_t to, uint32_t value) {
+  std::memcpy(shared_at(to, 4), &value, 4);
+}
 inline uint32_t load_32(uint32_t from) {
   uint32_t value;
   std::memcpy(&value, shared_at(from, 4), 4);
