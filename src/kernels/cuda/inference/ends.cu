@@ -13,6 +13,7 @@ __device__ inline int64_t own_number() {
 
 template <typename T>
 __global__ void enter_kernel(Enter p) {
+  after_previous();
   const int64_t number = own_number();
   if (number >= int64_t(p.grid.rows()) * p.channels) return;
   const int64_t row = number / p.channels;
@@ -26,6 +27,7 @@ __global__ void enter_kernel(Enter p) {
 
 /// A thread has a pixel of the padded image; its border is zero, and so is its fourth channel.
 __global__ void enter_stem_kernel(Enter p) {
+  after_previous();
   const int64_t number = own_number();
   if (number >= int64_t(p.padded.rows())) return;
   const int image = int(number / p.padded.positions()), place = int(number % p.padded.positions());
@@ -45,12 +47,14 @@ __global__ void enter_stem_kernel(Enter p) {
 
 template <typename T>
 __global__ void leave_kernel(Leave p) {
+  after_previous();
   const int64_t number = own_number();
   if (number < p.values) p.output[number] = to_float(static_cast<const T*>(p.input)[number]);
 }
 
 template <typename T>
 __global__ void normalise_kernel(Normalise p) {
+  after_previous();
   const int64_t number = own_number();
   if (number >= int64_t(p.rows) * p.channels) return;
   const int channel = int(number % p.channels);
@@ -60,6 +64,7 @@ __global__ void normalise_kernel(Normalise p) {
 
 template <typename T>
 __global__ void pool_kernel(Pool p) {
+  after_previous();
   const int64_t number = own_number();
   if (number >= int64_t(p.to.rows()) * p.channels) return;
   const int channel = int(number % p.channels), row = int(number / p.channels);
@@ -79,6 +84,7 @@ __global__ void pool_kernel(Pool p) {
 
 /// The same for eight channels at a time, 16 bytes.
 __global__ void pool_eight_kernel(Pool p) {
+  after_previous();
   const int64_t number = own_number();
   const int pieces = p.channels / 8;
   if (number >= int64_t(p.to.rows()) * pieces) return;
@@ -111,6 +117,7 @@ __global__ void pool_eight_kernel(Pool p) {
 /// A block takes 32 channels of an image; eight threads share the positions of each.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) pool_all_kernel(PoolAll p) {
+  after_previous();
   __shared__ float sums[8][32];
   const int groups = (p.channels + 31) / 32;
   const int image = int(blockIdx.x) / groups, lane = int(threadIdx.x) % 32;
@@ -135,6 +142,7 @@ __global__ void __launch_bounds__(kThreads) pool_all_kernel(PoolAll p) {
 /// A warp takes a column, for a few images at a time.
 constexpr int kTogether = 8;
 __global__ void __launch_bounds__(kThreads) linear_kernel(Linear p) {
+  after_previous();
   const int number = int(blockIdx.x) * (kThreads / 32) + int(threadIdx.x) / 32;
   const int lane = int(threadIdx.x) % 32;
   const int first = number / p.columns * kTogether;

@@ -8,6 +8,7 @@ namespace {
 constexpr int kThreads = 256;
 
 __global__ void start_halting_kernel(StartHalting p) {
+  after_previous();
   const int64_t number = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (number < p.halted_values) p.halted_sums[number] = 0;
   if (number >= p.count) return;
@@ -79,6 +80,7 @@ int blocks_of(const GridShape& grid) {
 }
 
 __global__ void __launch_bounds__(kThreads) score_kernel(Halt p) {
+  after_previous();
   if (p.active_count && *p.active_count == 0) return;
   __shared__ double scratch[kThreads];
   const Place place = place_of(p.grid);
@@ -89,6 +91,7 @@ __global__ void __launch_bounds__(kThreads) score_kernel(Halt p) {
 }
 
 __global__ void __launch_bounds__(kThreads) halt_kernel(Halt p) {
+  after_previous();
   if (p.active_count && *p.active_count == 0) return;
   __shared__ double scratch[kThreads];
   const Place place = place_of(p.grid);
@@ -112,6 +115,7 @@ __global__ void __launch_bounds__(kThreads) halt_kernel(Halt p) {
 }
 
 __global__ void __launch_bounds__(kThreads) average_kernel(AverageTiles p) {
+  after_previous();
   if (p.active_count && *p.active_count == 0) return;
   const int across = (p.grid.width + p.tile - 1) / p.tile;
   const int down = (p.grid.height + p.tile - 1) / p.tile;
@@ -133,6 +137,7 @@ __global__ void __launch_bounds__(kThreads) average_kernel(AverageTiles p) {
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads) settle_kernel(Settle p) {
+  after_previous();
   const int row = int(blockIdx.x) * (kThreads / 32) + int(threadIdx.x) / 32;
   if (row >= p.rows) return;
   if (p.remainders[row] != kNoMeanYet || p.units[row] == p.block_units) return;

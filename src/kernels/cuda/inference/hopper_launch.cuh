@@ -47,7 +47,7 @@ void start_tile(Arguments arguments, int columns, const Launch& launch) {
   const int parts = S::kShares && arguments.partial_sums ? arguments.steps / kLeastSteps : 1;
   const int useful = parts > 1 ? tiles * parts : tiles;
   start(hopper_kernel<S>, useful < most ? useful : most, S::kThreads, launch, arguments,
-        S::kSharedBytes, /*overlaps=*/true);
+        S::kSharedBytes);
 }
 
 template <Mode kMode, Mean kMean, class... Tiles>

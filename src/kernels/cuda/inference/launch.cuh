@@ -17,17 +17,17 @@ void with_element(Element type, const Work& work) {
   type == Element::kFloat32 ? work(float{}) : work(__nv_bfloat16{});
 }
 
-/// `overlaps`: the kernel waits by itself for the one before, and may begin while that still runs.
+/// On Hopper a kernel may be put in place while the one before still runs: after_previous() waits.
 template <typename Call>
 void start(void (*kernel)(Call), int blocks, int threads, const Launch& launch, const Call& call,
-           size_t shared_bytes = 0, bool overlaps = false) {
+           size_t shared_bytes = 0) {
   if (blocks <= 0) return;
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.attrs = &attribute;
-  config.numAttrs = overlaps ? 1 : 0;
+  config.numAttrs = launch.hopper ? 1 : 0;
   config.gridDim = dim3(unsigned(blocks));
   config.blockDim = dim3(unsigned(threads));
   config.dynamicSmemBytes = shared_bytes;
@@ -37,6 +37,15 @@ void start(void (*kernel)(Call), int blocks, int threads, const Launch& launch, 
     throw std::runtime_error(std::string("a kernel cannot be started: ") +
                              cudaGetErrorString(error));
   }
+}
+
+/// What every kernel begins with: the one before has ended, and what it wrote can be read. The next
+/// may be put in place.
+__device__ inline void after_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 
 constexpr int blocks_for(int64_t items, int each) {

@@ -24,6 +24,7 @@ __device__ bool ended(const Lists& p) {
 }
 
 __global__ void __launch_bounds__(kThreads) count_kernel(Lists p) {
+  after_previous();
   if (ended(p)) return;
   __shared__ int scratch[kThreads];
   const int first = int(blockIdx.x) * kListRows + int(threadIdx.x) * kEach;
@@ -69,6 +70,7 @@ __device__ int before_part(const int32_t* counts, int* scratch) {
 }
 
 __global__ void __launch_bounds__(kThreads) write_kernel(Lists p) {
+  after_previous();
   const bool is_last = int(blockIdx.x) + 1 == int(gridDim.x);
   if (ended(p)) {
     if (is_last && threadIdx.x < 2) p.counts[threadIdx.x] = 0;
@@ -99,6 +101,7 @@ constexpr int kLimitThreads = 512;
 /// A block has an image. Groups of positions go on in the order of their cumulative score, as many
 /// as can be afforded; which that are is found by halving the range of keys.
 __global__ void __launch_bounds__(kLimitThreads) limit_kernel(Limit p) {
+  after_previous();
   if (p.active_count && *p.active_count == 0) return;
   __shared__ int scratch[kLimitThreads];
   const int image = int(blockIdx.x), positions = p.grid.positions();

@@ -10,6 +10,7 @@ constexpr int kEach = 4;  // rows and columns of a thread
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads) product_kernel(Product p) {
+  after_previous();
   __shared__ float a[kStep][kTileRows + 4], b[kStep][kTileColumns + 4];
   __shared__ int rows[kTileRows], first[kTileRows], tops[kTileRows], lefts[kTileRows];
   const int thread = int(threadIdx.x);

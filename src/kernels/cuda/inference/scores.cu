@@ -73,6 +73,7 @@ __device__ void add_products(const Scores& p, const T* const* rows,
 /// A block has a band of an image.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) scores_kernel(Scores p) {
+  after_previous();
   if (p.active_count && *p.active_count == 0) return;
   __shared__ uint8_t states[kBandRows];
   __shared__ float globals[kBandRows];
