@@ -44,22 +44,44 @@ PackedNorm pack_norm(const Affine& norm) {
   return packed;
 }
 
-std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns) {
-  const size_t width = size_t(columns), depth = weights.size() / width, steps = depth / 64;
-  SACT_ASSERT(width % 64 == 0 && depth % 64 == 0);
+namespace {
+
+/// [columns / height][steps][height columns][64 of the depth], swizzled.
+std::vector<uint16_t> pack(const std::vector<float>& weights, size_t width, size_t height) {
+  const size_t depth = weights.size() / width, steps = depth / 64;
+  SACT_ASSERT(width % height == 0 && depth % 64 == 0);
   std::vector<uint16_t> panels(weights.size());
   uint16_t* to = panels.data();
-  for (size_t panel = 0; panel < width / 64; ++panel) {
-    for (size_t step = 0; step < steps; ++step, to += 64 * 64) {
-      for (size_t row = 0; row < 64; ++row) {
+  for (size_t panel = 0; panel < width / height; ++panel) {
+    for (size_t step = 0; step < steps; ++step, to += height * 64) {
+      for (size_t row = 0; row < height; ++row) {
         for (size_t k = 0; k < 64; ++k) {
           to[row * 64 + ((k / 8) ^ (row & 7)) * 8 + k % 8] =
-              bf16_bits(weights[(step * 64 + k) * width + panel * 64 + row]);
+              bf16_bits(weights[(step * 64 + k) * width + panel * height + row]);
         }
       }
     }
   }
   return panels;
+}
+
+}  // namespace
+
+std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns) {
+  return pack(weights, size_t(columns), 64);
+}
+
+std::vector<uint16_t> pack_score(const FoldedScore& score) {
+  constexpr size_t kWidth = 16;
+  const size_t channels = score.global.size();
+  std::vector<float> weights(channels * kWidth);
+  for (size_t c = 0; c < channels; ++c) {
+    for (size_t tap = 0; tap < FoldedScore::kTaps && !score.taps.empty(); ++tap) {
+      weights[c * kWidth + tap] = score.taps[tap * channels + c];
+    }
+    weights[c * kWidth + FoldedScore::kTaps] = score.global[c];
+  }
+  return pack(weights, kWidth, kWidth);
 }
 
 std::vector<float> stem_depths(const std::vector<float>& weights, int out) {

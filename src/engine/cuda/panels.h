@@ -24,6 +24,9 @@ PackedNorm pack_norm(const Affine& norm);
 /// and depth are multiples of 64; pieces of 16 bytes are swizzled by their row.
 std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns);
 
+/// [channels / 64][16][64] of a score's weights: nine taps, the global ones, and zeros.
+std::vector<uint16_t> pack_score(const FoldedScore& score);
+
 /// The depth of a 7x7 stem as cuda::kStemSteps want it: weights [out, 3, 7, 7] as [256, out].
 std::vector<float> stem_depths(const std::vector<float>& weights, int out);
 

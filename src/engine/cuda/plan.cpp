@@ -76,6 +76,10 @@ DeviceScore CudaPlan::put_score(const FoldedScore& folded) {
   score.name = folded.step.name;
   score.global = memory.put(folded.global);
   score.shift = folded.shift;
+  if (has_tensor_cores() && folded.step.channels % 64 == 0) {
+    const std::vector<uint16_t> panels = pack_score(folded);
+    score.panels = memory.put(panels.data(), panels.size() * sizeof(uint16_t));
+  }
   if (folded.taps.empty()) return score;
   score.taps = memory.put(folded.taps);
   score.tap_shifts = memory.put({folded.tap_shifts.begin(), folded.tap_shifts.end()});

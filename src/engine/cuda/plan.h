@@ -36,6 +36,7 @@ struct DeviceScore {
   const float* taps = nullptr;  // null for ACT
   const float* tap_shifts = nullptr;
   const float* global = nullptr;
+  const void* panels = nullptr;  // for tensor cores; null: there are none
   float shift = 0;
 };
 

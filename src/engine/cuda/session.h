@@ -52,6 +52,7 @@ class CudaSession : public NetworkSession {
     void *entered = nullptr, *stream = nullptr, *mean = nullptr;
     cuda::HaltingRows halting;
     const int32_t* counts = nullptr;  // of the rows that go on; null: all
+    int score_planes = 0;             // that the last residual has left
   };
 
   int group_size(const InputView& input) const;
@@ -79,7 +80,9 @@ class CudaSession : public NetworkSession {
                            const cuda::GridShape& to, const void* input) const;
   void set_residual(cuda::Product& call, const BlockState& state, const DeviceUnit& unit,
                     int number) const;
-  void start_product(const DeviceLayer& layer, const cuda::Product& call);
+  void start_residual(BlockState& state, const DeviceUnit& unit, cuda::Product call);
+  /// Returns how many planes of scores the product leaves.
+  int start_product(const DeviceLayer& layer, const cuda::Product& call);
   cuda::RowSet rows_in(Domain domain, const BlockState& state) const;
   template <typename Call>
   void start(const Call& call) {

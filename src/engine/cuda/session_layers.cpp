@@ -32,8 +32,8 @@ cuda::Product CudaSession::product_of(const DeviceLayer& layer, const cuda::Grid
   return call;
 }
 
-void CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& call) {
-  if (!timing_) return start(call);
+int CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& call) {
+  if (!timing_) return cuda::run(call, plan_->type, launch_);
   int32_t rows = call.rows.most;
   if (call.rows.count) {
     stream_.wait();
@@ -41,9 +41,19 @@ void CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& c
   }
   TimedLayer timed{&layer, rows, {}, {}};
   timed.begin.record(stream_);
-  start(call);
+  const int planes = cuda::run(call, plan_->type, launch_);
   timed.end.record(stream_);
   timed_.push_back(std::move(timed));
+  return planes;
+}
+
+/// The last product of a unit, which leaves the scores of the new states where it can.
+void CudaSession::start_residual(BlockState& state, const DeviceUnit& unit, cuda::Product call) {
+  if (unit.score) {
+    call.score_panels = unit.score->panels;
+    call.score_planes = space_.score_planes;
+  }
+  state.score_planes = start_product(unit.layers.back(), call);
 }
 
 void CudaSession::start_network(InputLayout layout) {
@@ -163,7 +173,7 @@ void CudaSession::start_first_bottleneck(BlockState& state, const DeviceUnit& un
   conv3.output = state.stream;
   conv3.add = true;
   conv3.relu = unit.relu;
-  start_product(unit.layers[2], conv3);
+  start_residual(state, unit, conv3);
 }
 
 /// The same with two 3x3 convolutions, whose operands are normalised before.
@@ -194,7 +204,7 @@ void CudaSession::start_first_basic(BlockState& state, const DeviceUnit& unit) {
   conv2.output = state.stream;
   conv2.add = true;
   conv2.relu = unit.relu;
-  start_product(unit.layers[1], conv2);
+  start_residual(state, unit, conv2);
 }
 
 void CudaSession::set_residual(cuda::Product& call, const BlockState& state, const DeviceUnit& unit,
@@ -227,7 +237,7 @@ void CudaSession::start_bottleneck(BlockState& state, const DeviceUnit& unit, in
   conv3.rows = conv2.rows;
   conv3.input_by_index = true;
   set_residual(conv3, state, unit, number);
-  start_product(unit.layers[2], conv3);
+  start_residual(state, unit, conv3);
 }
 
 void CudaSession::start_basic(BlockState& state, const DeviceUnit& unit, int number) {
@@ -245,7 +255,7 @@ void CudaSession::start_basic(BlockState& state, const DeviceUnit& unit, int num
   cuda::Product conv2 = product_of(unit.layers[1], grid, grid, space_.hidden);
   conv2.rows = rows_in(unit.layers[1].domain, state);
   set_residual(conv2, state, unit, number);
-  start_product(unit.layers[1], conv2);
+  start_residual(state, unit, conv2);
 }
 
 /// The rule after a unit, and the rows of the next.
@@ -276,6 +286,8 @@ void CudaSession::start_halting(BlockState& state, const DeviceUnit& unit, int n
     scores.halted_sums = space_.halted_sums;
     scores.tap_values = space_.tap_values;
     scores.band_sums = space_.band_sums;
+    scores.planes = state.score_planes > 0 ? space_.score_planes : nullptr;
+    scores.plane_count = state.score_planes;
     start(scores);
     halt.shift = double(unit.score->shift) + halting_.shift;
     halt.tap_values = unit.score->taps ? space_.tap_values : nullptr;

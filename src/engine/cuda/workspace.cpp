@@ -54,6 +54,7 @@ int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, 
   const int input_channels = has_stem ? 3 : spec.stem_channels();
   int64_t stream = int64_t(geometry.stem.rows()) * spec.stem_channels();
   int64_t hidden = 0, preactivation = 0, rows = 0, halted = 0, bands = 0, channels = 0, units = 0;
+  int64_t planes = 0;
   for (int block = 0; block < spec.blocks(); ++block) {
     const int64_t before = geometry.before(block).rows();
     const int64_t own = geometry.blocks[size_t(block)].rows();
@@ -64,6 +65,7 @@ int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, 
     preactivation = std::max({preactivation, before * in, own * out});
     hidden = std::max(hidden, std::max(before, own) * spec.block_width(block));
     rows = std::max(rows, own);
+    planes = std::max(planes, own * (out / 64) * cuda::kTapStride);
     bands = std::max(bands, own_bands);
     halted = std::max(halted, own_bands * out);
     channels = std::max<int64_t>(channels, out);
@@ -87,6 +89,7 @@ int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, 
     carving.take(halting.reached, rows);
     carving.take(scores, rows * 4);
     carving.take(tap_values, rows * cuda::kTapStride * 4);
+    carving.take(score_planes, type == cuda::Element::kBFloat16 ? planes * 4 : 0);
     carving.take(halted_sums, halted * 4);
     carving.take(band_sums, bands * 8);
     carving.take(active_list, rows * 4);

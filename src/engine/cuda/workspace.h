@@ -36,6 +36,7 @@ struct Workspace {
   void *hidden = nullptr, *narrow = nullptr;  // between the convolutions of a unit
   cuda::HaltingRows halting;                  // without what results have
   float *scores = nullptr, *tap_values = nullptr, *halted_sums = nullptr;
+  float* score_planes = nullptr;  // with tensor cores
   double* band_sums = nullptr;
   int32_t *active_list = nullptr, *reached_list = nullptr, *part_counts = nullptr;
   int32_t* counts = nullptr;  // [units of the block that has the most, 2]

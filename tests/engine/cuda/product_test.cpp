@@ -25,6 +25,7 @@ struct Case {
   int kernel = 1, stride = 1, depth = 64, columns = 64;
   bool norm = false, listed = true, by_index = false, relu = false;
   bool add = false, mean = false, begins = false, mean_only = false, stem = false;
+  bool scores = false;
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -100,7 +101,28 @@ struct Problem {
   std::vector<float> input, weights, bias, scale, shift, output, mean, remainders;
 };
 
-/// Runs a kernel and compares all that it may write.
+/// Dot products of new states with score weights, in planes, against sums of both as they are.
+void expect_right_scores(const Problem& problem, const FoldedScore& score,
+                         const std::vector<float>& states, const DeviceMemory& planes, int count) {
+  const Case& c = problem.of;
+  const size_t plane = size_t(c.to.rows()) * cuda::kTapStride, channels = size_t(c.columns);
+  const auto found = test::from_device<float>(planes, size_t(count) * plane);
+  for (const int32_t row : problem.list) {
+    for (size_t dot = 0; dot < 10; ++dot) {
+      double sum = 0, right = 0;
+      for (size_t n = 0; n < size_t(count); ++n) {
+        sum += found[n * plane + size_t(row) * cuda::kTapStride + dot];
+      }
+      for (size_t k = 0; k < channels; ++k) {
+        const float weight = dot < 9 ? score.taps[dot * channels + k] : score.global[k];
+        right += double(states[size_t(row) * channels + k]) * rounded_to_bf16(weight);
+      }
+      EXPECT_NEAR(sum, right, 1e-3 * (1 + std::fabs(right)));
+    }
+  }
+}
+
+/// Runs a kernel, which returns its planes of scores, and compares all that it may write.
 template <typename Run>
 void expect_right(const Problem& problem, double tolerance, const Run& run) {
   const Case& c = problem.of;
@@ -176,7 +198,19 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
     call.mean_begins = c.begins;
     call.mean_only = c.mean_only;
   }
-  run(call);
+  FoldedScore score;
+  Random random(9);
+  score.taps = random_values(size_t(9 * c.columns), 1, random);
+  score.global = random_values(size_t(c.columns), 1, random);
+  DeviceMemory score_panels, score_planes;
+  if (c.scores && type == Element::kBFloat16) {
+    score_panels = test::on_device(pack_score(score));
+    score_planes = test::on_device(
+        std::vector<float>(size_t(c.columns / 64 * c.to.rows()) * cuda::kTapStride));
+    call.score_panels = score_panels.data();
+    call.score_planes = test::as<float>(score_planes);
+  }
+  const int planes = run(call);
   const std::vector<float> found = test::elements_from_device(output, problem.output.size(), type);
   const std::vector<float> means = test::elements_from_device(mean, problem.mean.size(), type);
   std::vector<double> right(problem.output.begin(), problem.output.end());
@@ -210,6 +244,7 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
     if (!(found[i] == found[i] && means[i] == means[i])) worst = INFINITY;
   }
   EXPECT_LT(worst, tolerance);
+  if (planes > 0) expect_right_scores(problem, score, found, score_planes, planes);
 }
 
 class CudaProduct : public ::testing::TestWithParam<Case> {};
@@ -222,8 +257,10 @@ TEST_P(CudaProduct, PlainKernelsSumWhatTheyShould) {
     const Problem problem(GetParam(), type, 1);
     expect_right(problem, type == Element::kFloat32 ? 1e-5 : 2e-2, [&](Product call) {
       call.panels = nullptr;
-      cuda::run(call, type, launch);
+      const int planes = cuda::run(call, type, launch);
+      EXPECT_EQ(planes, 0);
       test::wait();
+      return planes;
     });
   }
 }
@@ -241,9 +278,11 @@ TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
     for (void* shared : {static_cast<void*>(nullptr), static_cast<void*>(scratch.data())}) {
       launch.scratch = shared;  // with it blocks may share the depth of a tile
       expect_right(problem, 2e-2, [&](const Product& call) {
-        ASSERT_TRUE(cuda::hopper_can_run(call));
-        cuda::run_hopper(call, launch);
+        EXPECT_TRUE(cuda::hopper_can_run(call));
+        const int planes = cuda::run_hopper(call, launch);
+        EXPECT_EQ(planes > 0, GetParam().scores);
         test::wait();
+        return planes;
       });
     }
   }
@@ -266,6 +305,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"residual", kGrid, kGrid, 1, 1, 64, 256, false, true, true, false, true},
         Case{"residual_relu", kGrid, kGrid, 1, 1, 128, 128, false, true, true, true, true},
         Case{"residual_window", kGrid, kGrid, 3, 1, 64, 64, false, true, false, true, true},
+        Case{"scores", kGrid, kGrid, 1, 1, 64, 256, false, false, false, false, true, false, false,
+             false, false, true},
+        Case{"scores_mean", kGrid, kGrid, 1, 1, 64, 256, false, true, true, true, true, true, false,
+             false, false, true},
         Case{"mean_begins", kGrid, kGrid, 1, 1, 64, 256, false, true, true, false, true, true,
              true},
         Case{"mean", kGrid, kGrid, 1, 1, 64, 128, false, true, true, false, true, true},

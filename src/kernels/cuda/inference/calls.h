@@ -32,6 +32,9 @@ struct RowSet {
 /// Rows of a grid (of stems: pairs of pixels) that tensor cores can gather from.
 constexpr int kMostGatheredRows = 1 << 23;
 
+constexpr int kTaps = 9;
+constexpr int kTapStride = 12;  // numbers from one row's tap values to the next
+
 /// How the remainder of a position is held besides, for its mean of states (see Residual): as it is
 /// where the mean has begun, negated where the next residual begins it. While the remainder is 1
 /// the mean is the state, and nobody keeps it.
@@ -78,6 +81,13 @@ struct Product {
   const float* remainders = nullptr;
   bool mean_begins = false;  // no mean has begun before this unit
   bool mean_only = false;    // the last unit: nobody reads the state any more
+
+  /// Weights of the halting score after the unit, for tensor cores: those of the nine taps, the
+  /// global ones and six of zeros. Null: none, or they are left to Scores.
+  const void* score_panels = nullptr;
+  /// What they give for the new states, [planes, rows of `to`, kTapStride]: a plane is the part of
+  /// some channels. run() says how many there are.
+  float* score_planes = nullptr;
 
   constexpr int taps() const { return kernel * kernel; }
 };
@@ -137,9 +147,6 @@ constexpr int bands_of(int positions) {
   return (positions + kBandRows - 1) / kBandRows;
 }
 
-constexpr int kTaps = 9;
-constexpr int kTapStride = 12;  // numbers from one row's tap values to the next
-
 /// What the halting of a block knows of each row.
 struct HaltingRows {
   float* cumulative = nullptr;
@@ -174,6 +181,9 @@ struct Scores {
   float* halted_sums = nullptr;           // [images, bands, channels]
   float* tap_values = nullptr;            // [rows, kTapStride]
   double* band_sums = nullptr;            // [images, bands]
+  /// Of active rows, where the product before has them already; see Product.
+  const float* planes = nullptr;
+  int plane_count = 0;
 };
 
 /// The rule for every active row after unit `number`, and its score before.

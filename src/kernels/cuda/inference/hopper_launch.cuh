@@ -32,9 +32,10 @@ struct Tile {
   }
 };
 
-template <Mode kMode, Mean kMean, class T>
-void start_tile(Arguments arguments, int columns, const Launch& launch) {
-  using S = Shape<T::kGroups, T::kColumns, kMode, kMean, T::kBlocks>;
+/// Returns how many tiles the columns have.
+template <Mode kMode, Mean kMean, bool kScores, class T>
+int start_tile(Arguments arguments, int columns, const Launch& launch) {
+  using S = Shape<T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
   arguments.column_tiles = columns / T::kColumns;
   static const cudaError_t ready = cudaFuncSetAttribute(
       hopper_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
@@ -48,25 +49,26 @@ void start_tile(Arguments arguments, int columns, const Launch& launch) {
   const int useful = parts > 1 ? tiles * parts : tiles;
   start(hopper_kernel<S>, useful < most ? useful : most, S::kThreads, launch, arguments,
         S::kSharedBytes);
+  return arguments.column_tiles;
 }
 
-template <Mode kMode, Mean kMean, class... Tiles>
-void start_fastest(const Arguments& arguments, const Launch& launch) {
+template <Mode kMode, Mean kMean, bool kScores, class... Tiles>
+int start_fastest(const Arguments& arguments, const Launch& launch) {
   const int columns = arguments.output_stride * 8;
-  void (*fastest)(Arguments, int, const Launch&) = nullptr;
+  int (*fastest)(Arguments, int, const Launch&) = nullptr;
   double least = 0;
   const auto consider = [&](auto tile) {
     using T = decltype(tile);
     if (!T::fits(columns)) return;
-    using S = Shape<T::kGroups, T::kColumns, kMode, kMean, T::kBlocks>;
+    using S = Shape<T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
     const double cycles = T::cycles(arguments.most, columns, arguments.steps,
                                     launch.multiprocessors, S::kShares && arguments.partial_sums);
     if (fastest && cycles >= least) return;
-    fastest = start_tile<kMode, kMean, T>;
+    fastest = start_tile<kMode, kMean, kScores, T>;
     least = cycles;
   };
   (consider(Tiles{}), ...);
-  fastest(arguments, columns, launch);
+  return fastest(arguments, columns, launch);
 }
 
 }  // namespace sact::cuda::hopper

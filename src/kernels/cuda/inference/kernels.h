@@ -19,7 +19,8 @@ struct Launch {
 /// What kernels share among their blocks; one for each stream.
 int64_t scratch_bytes(int multiprocessors);
 
-void run(const Product& call, Element type, const Launch& launch);
+/// Returns how many planes of Product::score_planes it writes: none where its kernel has no scores.
+int run(const Product& call, Element type, const Launch& launch);
 void run(const Normalise& call, Element type, const Launch& launch);
 void run(const Enter& call, Element type, const Launch& launch);
 void run(const Leave& call, Element type, const Launch& launch);

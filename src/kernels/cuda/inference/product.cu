@@ -93,12 +93,12 @@ void run_plain(const Product& call, Element type, const Launch& launch) {
   });
 }
 
-void run(const Product& call, Element type, const Launch& launch) {
+int run(const Product& call, Element type, const Launch& launch) {
   if (type == Element::kBFloat16 && launch.hopper && hopper_can_run(call)) {
-    run_hopper(call, launch);
-  } else {
-    run_plain(call, type, launch);
+    return run_hopper(call, launch);
   }
+  run_plain(call, type, launch);
+  return 0;
 }
 
 }  // namespace sact::cuda

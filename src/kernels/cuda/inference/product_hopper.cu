@@ -6,16 +6,16 @@
 namespace sact::cuda {
 namespace hopper {
 
-void start_residual(const Arguments& arguments, Mean mean, const Launch& launch);
+int start_residual(const Arguments& arguments, Mean mean, const Launch& launch);
 
 namespace {
 
 void start_rows(const Arguments& arguments, const Launch& launch) {
-  start_fastest<Mode::kRows, Mean::kNone, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
+  start_fastest<Mode::kRows, Mean::kNone, false, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
                 Tile<2, 256, 1>>(arguments, launch);
 }
 void start_norm(const Arguments& arguments, const Launch& launch) {
-  start_fastest<Mode::kNorm, Mean::kNone, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
+  start_fastest<Mode::kNorm, Mean::kNone, false, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
                 Tile<2, 256, 1>>(arguments, launch);
 }
 
@@ -46,6 +46,8 @@ Arguments arguments_of(const Product& call) {
   a.output_stride = int(call.output_stride / 8);
   a.mean = static_cast<uint4*>(call.mean);
   a.remainders = call.remainders;
+  a.scores = static_cast<const unsigned char*>(call.score_panels);
+  a.score_planes = call.score_planes;
   return a;
 }
 
@@ -76,7 +78,7 @@ bool hopper_can_run(const Product& call) {
   return call.kernel == 1 || call.kernel == 3;
 }
 
-void run_hopper(const Product& call, const Launch& launch) {
+int run_hopper(const Product& call, const Launch& launch) {
   using namespace hopper;
   Arguments arguments = arguments_of(call);
   if (launch.scratch) {
@@ -87,14 +89,16 @@ void run_hopper(const Product& call, const Launch& launch) {
   }
   if (call.add) {
     const Mean mean = !call.mean ? Mean::kNone : call.mean_begins ? Mean::kBegins : Mean::kGoesOn;
-    start_residual(arguments, mean, launch);
-  } else if (call.stem) {
-    start_fastest<Mode::kStem, Mean::kNone, Tile<2, 64, 2>>(arguments, launch);
+    return start_residual(arguments, mean, launch);
+  }
+  if (call.stem) {
+    start_fastest<Mode::kStem, Mean::kNone, false, Tile<2, 64, 2>>(arguments, launch);
   } else if (call.scale) {
     start_norm(arguments, launch);
   } else {
     start_rows(arguments, launch);
   }
+  return 0;
 }
 
 }  // namespace sact::cuda

@@ -42,8 +42,10 @@ struct Arguments {
   int output_stride = 0;    // in pieces of 16 bytes
   uint4* mean = nullptr;
   const float* remainders = nullptr;
-  float4* partial_sums = nullptr;  // of blocks that share a tile; null: none do
-  unsigned* arrivals = nullptr;    // [tiles], zeros between kernels
+  const unsigned char* scores = nullptr;  // [channels / 64][16][64], as the weights
+  float* score_planes = nullptr;          // [column tiles, rows of `to`, kTapStride]
+  float4* partial_sums = nullptr;         // of blocks that share a tile; null: none do
+  unsigned* arrivals = nullptr;           // [tiles], zeros between kernels
 };
 
 /// Steps that are worth a block of their own.
@@ -56,11 +58,12 @@ __host__ __device__ constexpr int depth_parts(int tiles, int steps, int blocks) 
   return parts < 2 || most < 2 ? 1 : parts < most ? parts : most;
 }
 
-template <int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, int kBlocks_>
+template <int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, bool kScores_, int kBlocks_>
 struct Shape {
   static constexpr int kGroups = kGroups_, kColumns = kColumns_, kBlocks = kBlocks_;
   static constexpr Mode kMode = kMode_;
   static constexpr Mean kMean = kMean_;
+  static constexpr bool kScores = kScores_;  // of the new states
   static constexpr int kRows = kGroups * 64, kThreads = (kGroups + 1) * 128;
   static constexpr int kRowBytes = kRows * 128, kStage = kRowBytes + kColumns * 128;
   static constexpr int kBudget = kBlocks == 1 ? 204800 : 98304;
@@ -94,6 +97,8 @@ struct Schedule {
     return parts == 1 ? steps : (item % parts + 1) * steps / parts;
   }
 };
+/// Of the score weights of 64 channels.
+constexpr int kScoreBytes = 16 * 128;
 /// Channels that kNorm has room for.
 constexpr int kMostNormChannels = 8192 / 4;
 
@@ -236,9 +241,14 @@ __device__ void fetch(const Arguments& p, Ring<S> ring, int count, const Schedul
 #pragma unroll
         for (int part = 0; part < (S::kMean == Mean::kGoesOn ? 2 : 1); ++part) {
           barrier_wait(ring.empty(), ring.phase ^ 1);
-          if (t == 0) barrier_arrive(ring.full());
-          const uint4* from =
-              (part ? p.mean : p.output) + (n * (S::kColumns / 64) + chunk) * 8 + piece;
+          const int channels = n * (S::kColumns / 64) + chunk;  // 64 of them
+          if (t == 0 && S::kScores && part == 0) {
+            barrier_expect(ring.full(), kScoreBytes);
+            copy_bulk(ring.columns(), p.scores + channels * kScoreBytes, kScoreBytes, ring.full());
+          } else if (t == 0) {
+            barrier_arrive(ring.full());
+          }
+          const uint4* from = (part ? p.mean : p.output) + channels * 8 + piece;
 #pragma unroll
           for (int i = 0; i < kEach; ++i) {
             const bool exists = part ? has_mean[i] : rows[i] >= 0;
@@ -396,6 +406,7 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
     return load_32(ring.rows() + line + uint32_t(h * 1024 + ((j ^ group) << 4)));
   };
   const int rows[2] = {row0, row1};
+  float scores[8];
   float remainders[2] = {kNoMeanYet, kNoMeanYet};
   if constexpr (S::kMean != Mean::kNone) {
 #pragma unroll
@@ -427,6 +438,17 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
                             : pack(fmaf(-r, sum[0], low(old)), fmaf(-r, sum[1], high(old)));
         }
       }
+    }
+    if constexpr (S::kScores) {
+      const uint64_t weights = describe(ring.columns());
+      products_begin();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        Wgmma<16>::from_registers(scores, next[2 * k][0], next[2 * k][1], next[2 * k + 1][0],
+                                  next[2 * k + 1][1], weights + k * 2, chunk > 0 || k > 0);
+      }
+      products_commit();
+      products_wait<0>();
     }
     if constexpr (S::kMean == Mean::kGoesOn) {
       __syncwarp();
@@ -466,6 +488,19 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
           if (rows[h] >= 0 && kept) p.mean[int64_t(rows[h]) * p.output_stride + column] = mean;
         }
       }
+    }
+  }
+  if constexpr (S::kScores) {  // ten of sixteen are used
+    keep(scores);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (rows[h] < 0) continue;
+      float* to = p.score_planes + (int64_t(n) * p.to.rows() + rows[h]) * kTapStride;
+      to[quad * 2] = scores[h * 2];
+      to[quad * 2 + 1] = scores[h * 2 + 1];
+      if (quad > 0) continue;
+      to[8] = scores[4 + h * 2];
+      to[9] = scores[4 + h * 2 + 1];
     }
   }
 }

@@ -7,6 +7,7 @@ namespace sact::cuda {
 
 /// Whether there is a kernel for a call, whose weights are packed.
 bool hopper_can_run(const Product& call);
-void run_hopper(const Product& call, const Launch& launch);
+/// Returns what run() does.
+int run_hopper(const Product& call, const Launch& launch);
 
 }  // namespace sact::cuda

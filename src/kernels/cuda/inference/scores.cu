@@ -70,6 +70,24 @@ __device__ void add_products(const Scores& p, const T* const* rows,
   }
 }
 
+/// What the product before has left of active rows.
+__device__ inline void add_planes(const Scores& p, int64_t first_row, int rows,
+                                  const uint8_t* states, float* globals) {
+  const int64_t plane = int64_t(p.grid.rows()) * kTapStride;
+  for (int i = int(threadIdx.x); i < rows * kDots; i += kThreads) {
+    const int at = i / kDots, dot = i % kDots;
+    if (states[at] != kActive) continue;
+    const int64_t place = (first_row + at) * kTapStride + dot;
+    float sum = p.planes[place];
+    for (int n = 1; n < p.plane_count; ++n) sum += p.planes[n * plane + place];
+    if (dot == kTaps) {
+      globals[at] = sum;
+    } else if (p.taps) {
+      p.tap_values[place] = sum + p.tap_shifts[dot];
+    }
+  }
+}
+
 /// A block has a band of an image.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) scores_kernel(Scores p) {
@@ -93,14 +111,16 @@ __global__ void __launch_bounds__(kThreads) scores_kernel(Scores p) {
   __syncthreads();
   double sum = add_halted<T>(p, first_row, rows, p.halted_sums + int64_t(blockIdx.x) * p.channels,
                              states, any != 0);
+  if (p.planes) add_planes(p, first_row, rows, states, globals);
   const int warp = thread / 32, lane = thread % 32;
   for (int first = warp * kTogether; first < rows; first += kWarps * kTogether) {
     const T* inputs[kTogether];
     bool needed = false;
     for (int i = 0; i < kTogether; ++i) {
       const int at = first + i;
-      const bool wanted =
-          at < rows && (p.taps ? p.reached[first_row + at] != 0 : states[at] == kActive);
+      const bool active = at < rows && states[at] == kActive;
+      const bool reached = at < rows && p.taps && p.reached[first_row + at] != 0;
+      const bool wanted = p.planes ? reached && !active : reached || active;
       inputs[i] = wanted ? static_cast<const T*>(p.input) + (first_row + at) * p.channels : nullptr;
       needed |= wanted;
     }
