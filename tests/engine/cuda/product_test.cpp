@@ -10,7 +10,7 @@
 #include "engine/cuda/device.h"
 #include "engine/cuda/panels.h"
 #include "engine/cuda/testing.h"
-#include "kernels/cuda/inference/product_hopper.h"
+#include "kernels/cuda/inference/product_tensor.h"
 
 namespace sact::engine {
 namespace {
@@ -278,13 +278,28 @@ TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
     for (void* shared : {static_cast<void*>(nullptr), static_cast<void*>(scratch.data())}) {
       launch.scratch = shared;  // with it blocks may share the depth of a tile
       expect_right(problem, 2e-2, [&](const Product& call) {
-        EXPECT_TRUE(cuda::hopper_can_run(call));
+        EXPECT_TRUE(cuda::tensor_cores_can_run(call));
         const int planes = cuda::run_hopper(call, launch);
         EXPECT_EQ(planes > 0, GetParam().scores);
         test::wait();
         return planes;
       });
     }
+  }
+}
+
+TEST_P(CudaProduct, OtherTensorCoresSumWhatTheyShould) {
+  SACT_NEEDS_GPU();
+  const Problem problem(GetParam(), Element::kBFloat16, 3);
+  for (const int multiprocessors : {1, 132}) {
+    cuda::Launch launch = test::launch();
+    launch.multiprocessors = multiprocessors;
+    expect_right(problem, 2e-2, [&](const Product& call) {
+      EXPECT_TRUE(cuda::tensor_cores_can_run(call));
+      cuda::run_mma(call, launch);
+      test::wait();
+      return 0;
+    });
   }
 }
 

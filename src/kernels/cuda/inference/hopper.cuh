@@ -2,22 +2,15 @@
 // instructions want it. tests/support/emulated_cuda has all of them in plain C++.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_runtime.h>
-
-#include <cstdint>
+#include "kernels/cuda/inference/tensor.cuh"
 
 namespace sact::cuda::hopper {
+
+using namespace tensor;
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define SACT_HAS_HOPPER 1
 #endif
-
-/// The first address of the block's dynamic shared memory that is a multiple of 1024.
-__device__ __forceinline__ uint32_t shared_base() {
-  extern __shared__ unsigned char shared_bytes[];
-  return (uint32_t(__cvta_generic_to_shared(shared_bytes)) + 1023) & ~1023u;
-}
 
 // Barriers in shared memory that count arrivals and bytes.
 __device__ __forceinline__ void barrier_init(uint32_t barrier, int count) {
@@ -59,11 +52,6 @@ __device__ __forceinline__ void copy_bulk(uint32_t to, const void* from, int byt
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
 }
-/// Copies 16 bytes, of which `bytes` (0 or 16) come from memory and the others are zeros.
-__device__ __forceinline__ void copy_16(uint32_t to, const void* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
-               : "memory");
-}
 /// Arrives at a barrier once this thread's copies of 16 bytes are there.
 __device__ __forceinline__ void arrive_after_copies(uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
@@ -75,33 +63,6 @@ __device__ __forceinline__ void wait_for_copies() {
 /// A barrier of some of the block's threads.
 __device__ __forceinline__ void threads_meet(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
-
-__device__ __forceinline__ void store_32(uint32_t to, uint32_t value) {
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
-}
-__device__ __forceinline__ uint32_t load_32(uint32_t from) {
-  uint32_t value;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(from) : "memory");
-  return value;
-}
-__device__ __forceinline__ uint4 load_128(uint32_t from) {
-  uint4 v;
-  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "r"(from));
-  return v;
-}
-__device__ __forceinline__ void store_128(uint32_t to, uint4 v) {
-  asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z),
-               "r"(v.w));
-}
-/// Four 8x8 matrices of 16 bits; lane l has the address of row l % 8 of matrix l / 8.
-__device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(from)
-               : "memory");
 }
 
 /// What threads wrote to shared memory is there for the tensor cores.
@@ -147,18 +108,6 @@ __device__ __forceinline__ void wait_for_previous() {
 /// The next kernel may begin with what needs nothing of this one.
 __device__ __forceinline__ void let_next_start() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-
-/// relu(x * s + c) of two numbers of 16 bits.
-__device__ __forceinline__ uint32_t scale_shift_relu(uint32_t x, uint32_t s, uint32_t c) {
-  uint32_t d;
-  asm("fma.rn.relu.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(x), "r"(s), "r"(c));
-  return d;
-}
-__device__ __forceinline__ uint32_t pack(float low, float high) {
-  uint32_t d;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
-  return d;
 }
 
 }  // namespace sact::cuda::hopper

@@ -37,12 +37,7 @@ template <Mode kMode, Mean kMean, bool kScores, class T>
 int start_tile(Arguments arguments, int columns, const Launch& launch) {
   using S = Shape<T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
   arguments.column_tiles = columns / T::kColumns;
-  static const cudaError_t ready = cudaFuncSetAttribute(
-      hopper_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::kSharedBytes);
-  if (ready != cudaSuccess) {
-    throw std::runtime_error(std::string("a kernel cannot be started: ") +
-                             cudaGetErrorString(ready));
-  }
+  allow_shared(hopper_kernel<S>, S::kSharedBytes);
   const int tiles = blocks_for(arguments.most, S::kRows) * arguments.column_tiles;
   const int most = launch.multiprocessors * S::kBlocks;
   const int parts = S::kShares && arguments.partial_sums ? arguments.steps / kLeastSteps : 1;

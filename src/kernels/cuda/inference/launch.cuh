@@ -39,6 +39,17 @@ void start(void (*kernel)(Call), int blocks, int threads, const Launch& launch, 
   }
 }
 
+/// Lets a kernel have more shared memory than kernels get unasked.
+template <typename Call>
+void allow_shared(void (*kernel)(Call), int bytes) {
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (error != cudaSuccess) {
+    throw std::runtime_error(std::string("a kernel cannot be started: ") +
+                             cudaGetErrorString(error));
+  }
+}
+
 /// What every kernel begins with: the one before has ended, and what it wrote can be read. The next
 /// may be put in place.
 __device__ inline void after_previous() {

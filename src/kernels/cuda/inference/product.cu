@@ -1,6 +1,6 @@
 // Products over lists of rows without tensor cores: the plainest form on the device, for any shape.
 #include "kernels/cuda/inference/finish.cuh"
-#include "kernels/cuda/inference/product_hopper.h"
+#include "kernels/cuda/inference/product_tensor.h"
 
 namespace sact::cuda {
 namespace {
@@ -94,10 +94,9 @@ void run_plain(const Product& call, Element type, const Launch& launch) {
 }
 
 int run(const Product& call, Element type, const Launch& launch) {
-  if (type == Element::kBFloat16 && launch.hopper && hopper_can_run(call)) {
-    return run_hopper(call, launch);
-  }
-  run_plain(call, type, launch);
+  const bool tensor_cores = type == Element::kBFloat16 && tensor_cores_can_run(call);
+  if (tensor_cores && launch.hopper) return run_hopper(call, launch);
+  tensor_cores ? run_mma(call, launch) : run_plain(call, type, launch);
   return 0;
 }
 

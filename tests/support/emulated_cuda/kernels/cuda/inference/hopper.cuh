@@ -3,15 +3,15 @@
 // barriers that nobody completes and wrong layouts do.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_runtime.h>
-
-#include <cstring>
 #include <map>
+
+#include "kernels/cuda/inference/tensor.cuh"
 
 #define SACT_HAS_HOPPER 1
 
 namespace sact::cuda::hopper {
+
+using namespace tensor;
 
 struct EmulatedBarrier {
   int count = 0, pending = 0, bytes = 0;
@@ -33,16 +33,6 @@ inline void emulated_meetings_end() {
     if (barrier.pending != barrier.count) emulated::fail("a barrier that not all threads reach");
   }
   emulated_meetings.clear();
-}
-
-/// Addresses begin with the first multiple of 1024.
-inline uint32_t shared_base() {
-  return 1024;
-}
-inline unsigned char* shared_at(uint32_t address, size_t bytes) {
-  const size_t at = size_t(address) - 1024;
-  if (at + bytes > emulated::dynamic_shared.size()) emulated::fail("beyond shared memory");
-  return emulated::dynamic_shared.data() + at;
 }
 
 inline void barrier_init(uint32_t barrier, int count) {
@@ -73,10 +63,6 @@ inline void copy_bulk(uint32_t to, const void* from, int bytes, uint32_t barrier
   emulated_barriers.at(barrier).bytes -= bytes;
   emulated_barriers.at(barrier).check();
 }
-inline void copy_16(uint32_t to, const void* from, int bytes) {
-  std::memset(shared_at(to, 16), 0, 16);
-  std::memcpy(shared_at(to, 16), from, size_t(bytes));
-}
 inline void arrive_after_copies(uint32_t barrier) {
   barrier_arrive(barrier);
 }
@@ -91,29 +77,6 @@ inline void threads_meet(int number, int threads) {
   for (int turn = 0; barrier.phase == phase; ++turn) {
     if (turn > 100000) emulated::fail("a barrier that not all threads reach");
     emulated::yield();
-  }
-}
-inline void store_32(uint32_t to, uint32_t value) {
-  std::memcpy(shared_at(to, 4), &value, 4);
-}
-inline uint32_t load_32(uint32_t from) {
-  uint32_t value;
-  std::memcpy(&value, shared_at(from, 4), 4);
-  return value;
-}
-inline uint4 load_128(uint32_t from) {
-  uint4 value;
-  std::memcpy(&value, shared_at(from, 16), 16);
-  return value;
-}
-inline void store_128(uint32_t to, uint4 value) {
-  std::memcpy(shared_at(to, 16), &value, 16);
-}
-inline void load_matrices(uint32_t (&r)[4], uint32_t from) {
-  const int lane = emulated::current->lane;
-  for (int matrix = 0; matrix < 4; ++matrix) {
-    const uint32_t line = __shfl_sync(~0u, from, matrix * 8 + lane / 4);
-    r[matrix] = load_32(line + uint32_t(lane % 4 * 4));
   }
 }
 
@@ -137,19 +100,5 @@ template <int N>
 void give_registers() {}
 inline void wait_for_previous() {}
 inline void let_next_start() {}
-
-inline float from_bf16(uint32_t bits) {
-  return __uint_as_float(bits << 16);
-}
-inline uint32_t pack(float low, float high) {
-  return uint32_t(__float2bfloat16_rn(low).bits) | uint32_t(__float2bfloat16_rn(high).bits) << 16;
-}
-inline uint32_t scale_shift_relu(uint32_t x, uint32_t s, uint32_t c) {
-  const auto one = [&](int shift) {
-    const auto part = [&](uint32_t v) { return from_bf16(v >> shift & 0xffff); };
-    return std::max(std::fma(part(x), part(s), part(c)), 0.0f);
-  };
-  return pack(one(0), one(16));
-}
 
 }  // namespace sact::cuda::hopper
