@@ -90,8 +90,10 @@ struct Thread {
 };
 
 /// Two slots, so that a lane may write to the next while another still reads.
+constexpr int kSlots = 8;
+using Slots = uint32_t[kLanes][kSlots];
 struct Warp {
-  uint32_t slots[2][kLanes];
+  Slots slots[2];
 };
 
 inline Thread* current = nullptr;
@@ -121,6 +123,14 @@ inline void wait(Waits for_whom) {
 /// Others go on; this thread can, too.
 inline void yield() {
   swapcontext(&current->context, &scheduler);
+}
+
+/// Shows a few numbers to the warp; returns what all lanes show.
+inline const Slots& show(std::initializer_list<uint32_t> values) {
+  Slots& slots = warps[size_t(current->warp)].slots[current->exchanges++ % 2];
+  std::copy(values.begin(), values.end(), slots[current->lane]);
+  wait(Waits::kForWarp);
+  return slots;
 }
 
 inline void start(Thread& thread, unsigned number) {
@@ -239,12 +249,7 @@ Value __ldcg(const Value* from) {
 template <typename Value>
 Value __shfl_sync(unsigned, Value value, int source) {
   static_assert(sizeof(Value) == 4);
-  emulated::Thread* thread = emulated::current;
-  uint32_t(&slots)[emulated::kLanes] =
-      emulated::warps[size_t(thread->warp)].slots[thread->exchanges++ % 2];
-  slots[thread->lane] = std::bit_cast<uint32_t>(value);
-  emulated::wait(emulated::Waits::kForWarp);
-  return std::bit_cast<Value>(slots[source]);
+  return std::bit_cast<Value>(emulated::show({std::bit_cast<uint32_t>(value)})[source][0]);
 }
 template <typename Value>
 Value __shfl_xor_sync(unsigned lanes, Value value, int offset) {

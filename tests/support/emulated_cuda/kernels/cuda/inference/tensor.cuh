@@ -39,10 +39,10 @@ inline void store_128(uint32_t to, uint4 value) {
   std::memcpy(shared_at(to, 16), &value, 16);
 }
 inline void load_matrices(uint32_t (&r)[4], uint32_t from) {
+  const emulated::Slots& lines = emulated::show({from});
   const int lane = emulated::current->lane;
   for (int matrix = 0; matrix < 4; ++matrix) {
-    const uint32_t line = __shfl_sync(~0u, from, matrix * 8 + lane / 4);
-    r[matrix] = load_32(line + uint32_t(lane % 4 * 4));
+    r[matrix] = load_32(lines[matrix * 8 + lane / 4][0] + uint32_t(lane % 4 * 4));
   }
 }
 inline float from_bf16(uint32_t bits) {
@@ -63,19 +63,17 @@ template <int N>
 void copies_wait() {}
 
 inline void multiply_16x8(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  const int lane = emulated::current->lane, quad = lane % 4;
+  const emulated::Slots& all = emulated::show({a[0], a[1], a[2], a[3], b0, b1});
+  const int group = emulated::current->lane / 4, quad = emulated::current->lane % 4;
   const auto half = [](uint32_t two, int k) { return from_bf16(k % 2 ? two >> 16 : two & 0xffff); };
   for (int k = 0; k < 16; ++k) {
     const int from = k % 8 / 2;  // the lane of four that has it
-    const uint32_t low = __shfl_sync(~0u, a[k / 8 * 2], lane / 4 * 4 + from);
-    const uint32_t high = __shfl_sync(~0u, a[k / 8 * 2 + 1], lane / 4 * 4 + from);
-    const uint32_t own = k < 8 ? b0 : b1;
-    const uint32_t column0 = __shfl_sync(~0u, own, quad * 8 + from);
-    const uint32_t column1 = __shfl_sync(~0u, own, quad * 8 + 4 + from);
-    d[0] += half(low, k) * half(column0, k);
-    d[1] += half(low, k) * half(column1, k);
-    d[2] += half(high, k) * half(column0, k);
-    d[3] += half(high, k) * half(column1, k);
+    for (int h = 0; h < 2; ++h) {
+      const float row = half(all[group * 4 + from][k / 8 * 2 + h], k);
+      for (int e = 0; e < 2; ++e) {
+        d[h * 2 + e] += row * half(all[(quad * 2 + e) * 4 + from][4 + k / 8], k);
+      }
+    }
   }
 }
 

@@ -41,16 +41,13 @@ struct Wgmma {
 
   static void from_registers(float (&d)[N / 2], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
                              uint64_t b, int add) {
+    const emulated::Slots& all = emulated::show({a0, a1, a2, a3});
     float rows[2][16];
-    const int lane = emulated::current->lane;
-    const uint32_t own[2][2] = {{a0, a2}, {a1, a3}};  // [row][half of the depth]
+    const int group = emulated::current->lane / 4;
     for (int h = 0; h < 2; ++h) {
-      for (int half = 0; half < 2; ++half) {
-        for (int quad = 0; quad < 4; ++quad) {
-          const uint32_t two = __shfl_sync(~0u, own[h][half], lane / 4 * 4 + quad);
-          rows[h][half * 8 + quad * 2] = from_bf16(two & 0xffff);
-          rows[h][half * 8 + quad * 2 + 1] = from_bf16(two >> 16);
-        }
+      for (int k = 0; k < 16; ++k) {
+        const uint32_t two = all[group * 4 + k % 8 / 2][k / 8 * 2 + h];
+        rows[h][k] = from_bf16(k % 2 ? two >> 16 : two & 0xffff);
       }
     }
     add_products(d, rows, b, add);
