@@ -51,4 +51,7 @@ if(SACT_TRAIN)
   sact_package(torch sact-torch science
     "This package adds training and the LibTorch back end." "sact ${same_version}")
 endif()
+if(SACT_CUDA_ENGINE)
+  sact_package(cuda sact-cuda science "This package adds the engine for NVIDIA's GPUs." "sact ${same_version}")
+endif()
 include(CPack)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "app/inputs.h"
 #include "base/error.h"
@@ -53,6 +54,13 @@ std::string runtime_of(const measure::Peer& peer, const std::string& command) {
   return said ? about["runtime"].get<std::string>() : command;
 }
 
+/// Those that do not say run in 32 bits.
+std::string dtype_of(const measure::Peer& peer) {
+  const io::Json& about = peer.about();
+  const bool said = about.contains("dtype") && about["dtype"].is_string();
+  return said ? about["dtype"].get<std::string>() : precision_name(Precision::kFloat32);
+}
+
 void check_peer(const measure::Peer& peer, const std::string& command,
                 const BenchmarkGroup& group) {
   const Size size{said_number(peer, command, "height", group.size.height),
@@ -73,8 +81,7 @@ class Contest {
     double sum = 0;
     for (const ImageResult& result : session->run(input_)) sum += double(result.flops);
     NetworkSession* running = session.get();
-    add(name, sum, density,
-        [this, running] { return measure::milliseconds([&] { running->run(input_); }); });
+    add(name, sum, density, [this, running] { return running->time_run(input_); });
     sessions_.push_back(std::move(session));
   }
 
@@ -150,14 +157,20 @@ class Benchmark {
   }
 
  private:
-  /// Others run in 32 bits alone.
   void warn_of_types() const {
-    if (!options_.torch && options_.peers.empty()) return;
+    if (!options_.torch) return;
     for (const Precision precision : options_.precisions) {
       if (precision == Precision::kFloat32) continue;
-      log_warning("LibTorch and peers run in fp32: they are not measured beside {}",
-                  precision_name(precision));
+      log_warning("LibTorch runs in fp32: it is not measured beside {}", precision_name(precision));
     }
+  }
+
+  /// Once for all groups.
+  void warn_of_peer(const std::string& command, const std::string& dtype, Precision precision) {
+    const std::string text =
+        fmt::format("'{}' runs in {}: it is not measured beside {}", printable(command),
+                    printable(dtype), precision_name(precision));
+    if (told_.insert(text).second) log_warning("{}", text);
   }
 
   /// The back end that is measured.
@@ -213,20 +226,22 @@ class Benchmark {
       add_adaptive(group, contest, kAdaptiveExact, true);
     }
     std::vector<std::unique_ptr<measure::Peer>> peers;
-    if (group.precision == Precision::kFloat32) {
-      if (options_.torch) {
-        contest.add("LibTorch", backends()
-                                    .named("torch")
-                                    .load(image_network_of(model_), load_options(group.precision))
-                                    ->session(result_.threads));
+    if (options_.torch && group.precision == Precision::kFloat32) {
+      contest.add("LibTorch", backends()
+                                  .named("torch")
+                                  .load(image_network_of(model_), load_options(group.precision))
+                                  ->session(result_.threads));
+    }
+    for (const std::string& command : options_.peers) {
+      auto peer = std::make_unique<measure::Peer>(command);
+      if (dtype_of(*peer) != precision_name(group.precision)) {
+        warn_of_peer(command, dtype_of(*peer), group.precision);
+        continue;
       }
-      for (const std::string& command : options_.peers) {
-        peers.push_back(std::make_unique<measure::Peer>(command));
-        measure::Peer& peer = *peers.back();
-        check_peer(peer, command, group);
-        contest.add(runtime_of(peer, command), double(dense_flops(spec_, group.size)) * group.batch,
-                    1, [&peer] { return peer.run(); });
-      }
+      check_peer(*peer, command, group);
+      contest.add(runtime_of(*peer, command), double(dense_flops(spec_, group.size)) * group.batch,
+                  1, [running = peer.get()] { return running->run(); });
+      peers.push_back(std::move(peer));
     }
     contest.run(options_,
                 fmt::format("{} {}", text_of(group.size), precision_name(group.precision)),
@@ -287,16 +302,13 @@ class Benchmark {
       const std::vector<float> pixels = pixels_of(read_input(input), group.size);
       const InputView view = pixels_view(pixels, 1, group.size);
       measure::Times plain_here, skipping_here;
-      double flops_here = 0;
       for (int round = count == 0 ? -2 : 0; round < repeats; ++round) {  // the first image warms up
-        const double dense_ms = measure::milliseconds([&] { dense->run(view); });
-        std::vector<ImageResult> results;
-        const double ms = measure::milliseconds([&] { results = adaptive->run(view); });
+        const double dense_ms = dense->time_run(view), ms = adaptive->time_run(view);
         if (round < 0) continue;
         plain_here.ms.push_back(dense_ms);
         skipping_here.ms.push_back(ms);
-        flops_here = double(results[0].flops);
       }
+      const double flops_here = double(adaptive->run(view)[0].flops);
       plain.ms.insert(plain.ms.end(), plain_here.ms.begin(), plain_here.ms.end());
       skipping.ms.insert(skipping.ms.end(), skipping_here.ms.begin(), skipping_here.ms.end());
       plain_ms += plain_here.median();
@@ -327,6 +339,7 @@ class Benchmark {
   ModelSpec spec_;  // of what is measured: of a detector, the extractor
   BenchmarkResult result_;
   KernelFacts kernels_;  // of the network that was loaded last
+  std::set<std::string> told_;
 };
 
 }  // namespace

@@ -30,6 +30,9 @@ const SupportedType* type_of(const Backend& backend, const BackendRequest& reque
 std::string BackendRegistry::refusal(const Backend& backend, const BackendRequest& request) const {
   const Capabilities& capabilities = backend.capabilities();
   const std::string precision = precision_name(request.precision);
+  if (capabilities.types.empty()) {
+    return fmt::format("the back end '{}' is not part of this build", backend.name());
+  }
   if (!runs_on(backend, request.device)) {
     return fmt::format("{} {}: the back end '{}' does not run there", request.terms.device,
                        request.device, backend.name());

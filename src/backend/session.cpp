@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 
 namespace sact {
 
@@ -25,6 +26,12 @@ void NetworkSession::prescribe_units(std::vector<std::vector<int32_t>> units) {
 
 void NetworkSession::observe(OperandObserver* observer) {
   SACT_ASSERT(!observer);
+}
+
+double NetworkSession::time_run(const InputView& input) {
+  Stopwatch watch;
+  run(input);
+  return watch.lap();
 }
 
 std::vector<LayerTime> NetworkSession::time_layers(const InputView&) {

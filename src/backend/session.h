@@ -68,6 +68,9 @@ class NetworkSession {
   /// From now on all runs show what layers read; null: no more. Only where the back end says that
   /// it prescribes units, and in 32 bits.
   virtual void observe(OperandObserver* observer);
+  /// For measuring: milliseconds that a run takes. On a device of its own those between its start
+  /// and its end there, without transfers.
+  virtual double time_run(const InputView& input);
   /// For measuring: runs, and tells what each layer took. Only where the back end says that it
   /// times layers.
   virtual std::vector<LayerTime> time_layers(const InputView& input);

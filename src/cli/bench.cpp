@@ -23,8 +23,10 @@ struct BenchOptions {
   HaltingRequest halting;
 };
 
-void print_layers(const app::TimedLayers& timed, int threads) {
-  print(fmt::format("{}, on the first thread of {}:", app::text_of(timed.group), threads));
+void print_layers(const app::TimedLayers& timed, const std::string& device, int threads) {
+  print(device == "cpu"
+            ? fmt::format("{}, on the first thread of {}:", app::text_of(timed.group), threads)
+            : fmt::format("{}, one layer after the other:", app::text_of(timed.group)));
   print(report::to_text(app::layer_table(timed)));
 }
 
@@ -38,6 +40,8 @@ int run(BenchOptions& options) {
   const ModelFile model(options.model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
   benchmark.compute.threads = options.common.threads;
+  benchmark.compute.device = options.common.device;
+  benchmark.compute.terms = {.backend = "--backend", .device = "--device", .precision = "--dtype"};
   benchmark.sizes = parse_sizes(options.sizes);
   if (options.halting.asks() && benchmark.images.empty()) {
     fail(
@@ -69,14 +73,16 @@ int run(BenchOptions& options) {
     print_json(json);
     return 0;
   }
-  for (const app::TimedLayers& timed : result.layers) print_layers(timed, result.threads);
+  for (const app::TimedLayers& timed : result.layers)
+    print_layers(timed, result.device, result.threads);
   if (const auto caption = app::benchmark_caption(result.rows); !caption.empty()) print(caption);
   std::string text = report::to_text(app::benchmark_table(result.rows));
   text.pop_back();
   print(text);
   for (const std::string& line : app::kernel_lines(result.rows)) print(line);
   print(fmt::format("{}; medians of runs that took turns; promised: by FLOPs",
-                    pluralize(result.threads, "thread")));
+                    result.device == "cpu" ? pluralize(result.threads, "thread")
+                                           : "on " + result.device + ", without transfers"));
   if (const auto doubt = app::benchmark_doubt(result.rows); !doubt.empty())
     log_warning("{}", doubt);
   if (options.halting.asks()) print(dial_text(options.halting, benchmark.compute.halting));
@@ -141,8 +147,7 @@ void declare_bench(CLI::App& app, Action& action) {
                     "Also tell what each layer of the dense run took");
   command->add_option("--csv", options->csv, "Also write the numbers as CSV")->type_name("FILE");
   add_halting_options(*command, options->halting);
-  add_threads_option(*command, options->common);
-  add_output_options(*command, options->common);
+  add_common_options(*command, options->common);
   set_examples(*command,
                "  sact bench m.safetensors --size 224,352 --density 0.25,0.5,1\n"
                "  sact bench m.safetensors --batch 1,8 --dtype fp32,bf16 --json\n"

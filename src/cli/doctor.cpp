@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "engine/cpu/kernel_choice.h"
 #include "engine/cpu/peak.h"
+#include "engine/cuda/component.h"
 #include "io/mat.h"
 
 namespace sact::cli {
@@ -125,6 +126,20 @@ Check check_matlab() {
       {}};
 }
 
+/// The GPU as the CUDA engine finds it.
+Check check_gpu() {
+  if (!engine::has_cuda_component()) return {"GPU", "the CUDA engine is not in this build", {}};
+  try {
+    const engine::CudaFacts facts = engine::cuda_component().facts();
+    return {"GPU",
+            fmt::format("{}, compute capability {}, {}", printable(facts.name), facts.capability,
+                        format_bytes(uint64_t(facts.memory))),
+            {}};
+  } catch (const Error& error) {  // no GPU is nothing to mend
+    return {"GPU", error.what(), {}};
+  }
+}
+
 void check_torch(const CommonOptions& options, std::vector<Check>& checks) {
   const train::TorchPlugin* plugin = app::find_torch_plugin();
   if (!plugin) {
@@ -150,6 +165,7 @@ int run(const CommonOptions& options) {
   std::vector<Check> checks = {check_processor(),  check_threads(), check_memory(),
                                check_huge_pages(), check_disk(),    check_engine()};
   if (checks.back().hint.empty()) check_types(thread_count(options.threads), checks);
+  checks.push_back(check_gpu());
   checks.push_back(check_matlab());
   check_torch(options, checks);
   int hints = 0;

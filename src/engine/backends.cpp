@@ -1,11 +1,13 @@
 #include "engine/backends.h"
 
 #include "engine/cpu/cpu_backend.h"
+#include "engine/cuda/component.h"
 
 namespace sact::engine {
 
 void add_backends(BackendRegistry& registry) {
   registry.add(make_cpu_backend());
+  registry.add(make_cuda_backend());
 }
 
 }  // namespace sact::engine

@@ -116,10 +116,15 @@ HardBudget::HardBudget(const ModelSpec& spec, Size image, double share)
   }
 }
 
+HardBudget::Terms HardBudget::terms(int number, int unit) const {
+  const Block& block = blocks_[size_t(number)];
+  return {threshold_, group_side_, block.units.at(size_t(unit) + 1), block.allowance};
+}
+
 void HardBudget::limit(int number, int unit, std::span<float> cumulative, Account& account) const {
   const Block& block = blocks_[size_t(number)];
   SACT_ASSERT(int64_t(cumulative.size()) == block.size.positions());
-  const UnitCost& cost = block.units.at(size_t(unit) + 1);
+  const UnitCost cost = terms(number, unit).next_unit;
   const int64_t left = block.allowance - account.spent;
   std::vector<int32_t> going_on(cumulative.size());
   for (size_t p = 0; p < cumulative.size(); ++p) going_on[p] = cumulative[p] < threshold_;

@@ -37,12 +37,21 @@ class HardBudget {
   /// image with one score (ACT) likewise. Of equal sums the last positions halt first.
   void limit(int block, int unit, std::span<float> cumulative, Account& account) const;
 
- private:
   /// FLOPs of a unit for each position of its active set, of the set's dilation, and for the image.
   struct UnitCost {
     int64_t active = 0, dilated = 0, once = 0;
     int64_t of(const UnitActivity& activity) const;
   };
+  /// What limit() works with after a unit, for devices that have their own form of it.
+  struct Terms {
+    float threshold = 0;
+    int group_side = 1;  // of the squares that halt together
+    UnitCost next_unit;
+    int64_t allowance = 0;  // of this block and all before it
+  };
+  Terms terms(int block, int unit) const;
+
+ private:
   struct Block {
     Size size;
     std::vector<UnitCost> units;

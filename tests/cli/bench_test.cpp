@@ -191,16 +191,22 @@ TEST_F(CliBench, APeerTakesItsTurns) {
   expect_error({"plain", "--peer", "sh odd.sh"}, 1, "'sh odd.sh'");
 }
 
-TEST_F(CliBench, PeersAreNotMeasuredBesideBf16WhichIsSaidOnce) {
+TEST_F(CliBench, PeersAreMeasuredBesideTheirOwnTypeWhichIsSaidOnce) {
   write_peer();
   const auto finished = bench({"plain", "--density", "1", "--batch", "1,1", "--dtype", "fp32,bf16",
                                "--peer", "sh peer.sh 64", "--json"});
   ASSERT_EQ(finished.status, 0) << finished.err;
   EXPECT_EQ(Json::parse(finished.out)["rows"].size(), size_t(2 * 3 + 2 * 2));
-  const std::string remark = "peers run in fp32: they are not measured beside bf16\n";
+  const std::string remark = "'sh peer.sh 64' runs in fp32: it is not measured beside bf16\n";
   const size_t said = finished.err.find(remark);
   ASSERT_NE(said, std::string::npos) << finished.err;
   EXPECT_EQ(finished.err.find(remark, said + 1), std::string::npos) << finished.err;
+  std::ofstream(directory_ / "half.sh")
+      << R"(echo '{"dtype": "bf16"}'; while read word count; do echo '[2.5]'; done)";
+  const auto beside =
+      bench({"plain", "--density", "1", "--dtype", "bf16", "--peer", "sh half.sh", "--json"});
+  ASSERT_EQ(beside.status, 0) << beside.err;
+  EXPECT_EQ(Json::parse(beside.out)["rows"].size(), 3u);
 }
 
 TEST_F(CliBench, MistakesGetOneLine) {
@@ -209,7 +215,7 @@ TEST_F(CliBench, MistakesGetOneLine) {
   expect_error({"adaptive", "nothing-here"}, 1, "nothing-here");
   expect_error({"plain", "--csv", "no/such/file"}, 1, "no/such/file");
   expect_error({"plain", "--peer", "./no-such-program"}, 1, "'./no-such-program' ended");
-  expect_error({"plain", "--device", "cuda"}, 2, "--device");
+  expect_error({"plain", "--device", "tpu"}, 2, "--device");
   expect_error({"plain", "--size", "8"}, 2, "8x8");
   for (const auto& [option, value] :
        {std::pair{"--density", "2"}, {"--dtype", "fp16"}, {"--rounds", "0"}, {"--batch", "0"}}) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
@@ -23,8 +24,11 @@ using cudaStream_t = void*;
 
 #define __global__
 #define __device__
+#define __host__
 #define __shared__ static
 #define __launch_bounds__(...)
+#define __grid_constant__
+#define __forceinline__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 using std::max;
@@ -59,9 +63,14 @@ inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
 inline float __uint_as_float(uint32_t bits) {
   return std::bit_cast<float>(bits);
 }
+inline uint32_t __float_as_uint(float value) {
+  return std::bit_cast<uint32_t>(value);
+}
 inline float rsqrtf(float value) {
   return 1.0f / std::sqrt(value);
 }
+
+inline dim3 blockIdx, blockDim, gridDim;
 
 namespace emulated {
 
@@ -81,16 +90,18 @@ struct Thread {
 };
 
 /// Two slots, so that a lane may write to the next while another still reads.
+constexpr int kSlots = 8;
+using Slots = uint32_t[kLanes][kSlots];
 struct Warp {
-  float slots[2][kLanes];
+  Slots slots[2];
 };
 
-inline dim3 block_index, block_size;
 inline Thread* current = nullptr;
 inline std::vector<Warp> warps;
 inline ucontext_t scheduler;
 inline std::function<void()> kernel;
 inline std::mt19937 order(1);
+inline std::vector<unsigned char> dynamic_shared;  // of the block that runs
 
 [[noreturn]] inline void fail(const char* why) {
   std::fprintf(stderr, "emulated CUDA: %s\n", why);
@@ -109,9 +120,22 @@ inline void wait(Waits for_whom) {
   swapcontext(&thread->context, &scheduler);
 }
 
+/// Others go on; this thread can, too.
+inline void yield() {
+  swapcontext(&current->context, &scheduler);
+}
+
+/// Shows a few numbers to the warp; returns what all lanes show.
+inline const Slots& show(std::initializer_list<uint32_t> values) {
+  Slots& slots = warps[size_t(current->warp)].slots[current->exchanges++ % 2];
+  std::copy(values.begin(), values.end(), slots[current->lane]);
+  wait(Waits::kForWarp);
+  return slots;
+}
+
 inline void start(Thread& thread, unsigned number) {
-  thread.index = dim3(number % block_size.x, number / block_size.x % block_size.y,
-                      number / block_size.x / block_size.y);
+  thread.index =
+      dim3(number % blockDim.x, number / blockDim.x % blockDim.y, number / blockDim.x / blockDim.y);
   thread.warp = int(number) / kLanes;
   thread.lane = int(number) % kLanes;
   thread.exchanges = 0;
@@ -155,10 +179,10 @@ inline void release_block(const std::vector<Thread*>& threads) {
 
 inline void run_block() {
   static std::vector<std::unique_ptr<Thread>> pool;
-  while (pool.size() < block_size.count()) pool.push_back(std::make_unique<Thread>());
-  warps.resize((block_size.count() + kLanes - 1) / kLanes);
+  while (pool.size() < blockDim.count()) pool.push_back(std::make_unique<Thread>());
+  warps.resize((blockDim.count() + kLanes - 1) / kLanes);
   std::vector<Thread*> threads;
-  for (unsigned number = 0; number < block_size.count(); ++number) {
+  for (unsigned number = 0; number < blockDim.count(); ++number) {
     threads.push_back(pool[number].get());
     start(*threads.back(), number);
   }
@@ -185,7 +209,8 @@ auto launch(Kernel function, dim3 grid, dim3 block, int, cudaStream_t) {
       fail("a launch beyond the limits");
     }
     kernel = [&] { function(arguments...); };
-    block_size = block;
+    blockDim = block;
+    gridDim = grid;
     std::vector<dim3> blocks;
     for (unsigned z = 0; z < grid.z; ++z) {
       for (unsigned y = 0; y < grid.y; ++y) {
@@ -194,7 +219,8 @@ auto launch(Kernel function, dim3 grid, dim3 block, int, cudaStream_t) {
     }
     std::shuffle(blocks.begin(), blocks.end(), order);
     for (const dim3& index : blocks) {
-      block_index = index;
+      std::fill(dynamic_shared.begin(), dynamic_shared.end(), 0xff);
+      blockIdx = index;
       run_block();
     }
   };
@@ -203,8 +229,6 @@ auto launch(Kernel function, dim3 grid, dim3 block, int, cudaStream_t) {
 }  // namespace emulated
 
 #define threadIdx (::emulated::current->index)
-#define blockIdx (::emulated::block_index)
-#define blockDim (::emulated::block_size)
 
 inline void __syncthreads() {
   emulated::wait(emulated::Waits::kForBlock);
@@ -212,11 +236,24 @@ inline void __syncthreads() {
 inline void __syncwarp() {
   emulated::wait(emulated::Waits::kForWarp);
 }
-inline float __shfl_xor_sync(unsigned, float value, int offset) {
-  emulated::Thread* thread = emulated::current;
-  float(&slots)[emulated::kLanes] =
-      emulated::warps[size_t(thread->warp)].slots[thread->exchanges++ % 2];
-  slots[thread->lane] = value;
-  emulated::wait(emulated::Waits::kForWarp);
-  return slots[thread->lane ^ offset];
+inline void __threadfence() {}
+inline unsigned atomicAdd(unsigned* at, unsigned value) {
+  const unsigned before = *at;
+  *at += value;
+  return before;
 }
+template <typename Value>
+Value __ldcg(const Value* from) {
+  return *from;
+}
+template <typename Value>
+Value __shfl_sync(unsigned, Value value, int source) {
+  static_assert(sizeof(Value) == 4);
+  return std::bit_cast<Value>(emulated::show({std::bit_cast<uint32_t>(value)})[source][0]);
+}
+template <typename Value>
+Value __shfl_xor_sync(unsigned lanes, Value value, int offset) {
+  return __shfl_sync(lanes, value, emulated::current->lane ^ offset);
+}
+
+#include "runtime_calls.h"

@@ -1,0 +1,54 @@
+// What the program finds in libsact_cuda.so; see component.h.
+#include <cuda_runtime_api.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "engine/cuda/component.h"
+#include "engine/cuda/session.h"
+
+namespace sact::engine {
+namespace {
+
+class CudaNetwork : public LoadedNetwork {
+ public:
+  explicit CudaNetwork(std::shared_ptr<const CudaPlan> plan) : plan_(std::move(plan)) {}
+
+  std::unique_ptr<NetworkSession> session(int, const HaltingControl& halting) const override {
+    log_verbose("the CUDA engine runs in {} on {}", name_of_type(), plan_->device.name);
+    return std::make_unique<CudaSession>(plan_, halting);
+  }
+  KernelFacts kernels() const override {
+    return {fmt::format("sm_{}{}", plan_->device.major, plan_->device.minor), name_of_type(),
+            plan_->device.name};
+  }
+
+ private:
+  const char* name_of_type() const {
+    return plan_->type == cuda::Element::kFloat32 ? "fp32" : "bf16";
+  }
+
+  std::shared_ptr<const CudaPlan> plan_;
+};
+
+std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source, const LoadOptions& options) {
+  const cuda::Element type = options.precision == Precision::kBFloat16 ? cuda::Element::kBFloat16
+                                                                       : cuda::Element::kFloat32;
+  return std::make_shared<CudaNetwork>(
+      std::make_shared<CudaPlan>(source.spec, source.weights, type, open_device()));
+}
+
+CudaFacts facts() {
+  const DeviceFacts device = open_device();
+  size_t free = 0, total = 0;
+  expect(cudaMemGetInfo(&free, &total), "the GPU's memory");
+  return {device.name, fmt::format("{}.{}", device.major, device.minor), int64_t(total)};
+}
+
+}  // namespace
+
+const CudaPlugin* sact_cuda_plugin() {
+  static const CudaPlugin plugin = {SACT_INTERFACE, load, facts};
+  return &plugin;
+}
+
+}  // namespace sact::engine

@@ -1,0 +1,300 @@
+#include "engine/cuda/session.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/flops.h"
+
+namespace sact::engine {
+namespace {
+
+/// Recordings that a session keeps; each has some kilobytes for every kernel.
+constexpr size_t kMostRecordings = 16;
+/// Uploads in pieces: one is copied to pages that stay while another is on its way.
+constexpr size_t kUploadPiece = size_t{4} << 20;
+
+/// The share of the GPU's free memory that one run may take.
+int64_t affordable_bytes() {
+  size_t free = 0, total = 0;
+  expect(cudaMemGetInfo(&free, &total), "the GPU's memory");
+  return int64_t(free / 8 * 7);
+}
+
+}  // namespace
+
+CudaSession::CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting)
+    : plan_(std::move(plan)), halting_(halting) {
+  launch_.stream = stream_.get();
+  launch_.multiprocessors = plan_->device.multiprocessors;
+  launch_.hopper = plan_->device.has_hopper();
+  if (!launch_.hopper || plan_->type != cuda::Element::kBFloat16) return;
+  const auto bytes = size_t(cuda::scratch_bytes(launch_.multiprocessors));
+  scratch_ = DeviceMemory(bytes, "a session");
+  expect(cudaMemsetAsync(scratch_.data(), 0, bytes, stream_.get()), "a session");
+  launch_.scratch = scratch_.data();
+}
+
+CudaSession::~CudaSession() {
+  cudaStreamSynchronize(stream_.get());
+  forget_recordings();
+}
+
+void CudaSession::forget_recordings() {
+  for (const Recording& recording : recordings_) cudaGraphExecDestroy(recording.graph);
+  recordings_.clear();
+}
+
+int64_t CudaSession::bytes_needed(int count, Size size) const {
+  Workspace space;
+  return space.lay_out(plan_->spec, CudaGeometry(plan_->spec, count, size), plan_->type, nullptr);
+}
+
+void CudaSession::expect_memory(int, Size size) const {
+  // More images than fit run in groups.
+  const int64_t bytes = bytes_needed(1, size),
+                there = affordable_bytes() + int64_t(memory_.bytes());
+  if (bytes <= there) return;
+  fail("running an image of {}x{} needs {} of the GPU's memory, and {} are free", size.height,
+       size.width, format_bytes(uint64_t(bytes)), format_bytes(uint64_t(there)));
+}
+
+/// Images that are run at a time: as many as memory is there for and as 32 bits can number.
+int CudaSession::group_size(const InputView& input) const {
+  if (input.size.positions() > INT32_MAX / 4) {
+    fail("images of {}x{} cannot be run: {} million pixels are the most; use smaller images",
+         input.size.height, input.size.width, INT32_MAX / 4 / 1'000'000);
+  }
+  int most = int(std::min<int64_t>(input.count, INT32_MAX / 4 / input.size.positions()));
+  if (plan_->stem && plan_->stem->panels) {
+    const auto padded = cuda::padded_for_stem(CudaGeometry(plan_->spec, 1, input.size).stem);
+    most = std::min(most, std::max(1, cuda::kMostGatheredRows / padded.rows() * 2 - 1));
+  }
+  if (bytes_needed(most, input.size) <= int64_t(memory_.bytes())) return most;
+  const int64_t there = affordable_bytes() + int64_t(memory_.bytes());
+  while (most > 1 && bytes_needed(most, input.size) > there) most = (most + 1) / 2;
+  const int groups = (input.count + most - 1) / most;
+  return (input.count + groups - 1) / groups;
+}
+
+void CudaSession::prepare(int images, Size size) {
+  if (geometry_.images == images && geometry_.image == size) return;
+  geometry_ = {};
+  const CudaGeometry geometry(plan_->spec, images, size);
+  const int64_t bytes = bytes_needed(images, size);
+  if (bytes > int64_t(memory_.bytes())) {
+    stream_.wait();
+    forget_recordings();  // of addresses that are no more
+    memory_ = {};         // before more is taken
+    const std::string what =
+        fmt::format("running {} of {}x{}", pluralize(images, "image"), size.height, size.width);
+    memory_ = DeviceMemory(size_t(bytes), what.c_str());
+  }
+  space_.lay_out(plan_->spec, geometry, plan_->type, memory_.data());
+  if (pinned_results_.bytes() < size_t(space_.result_bytes)) {
+    pinned_results_ = {};
+    pinned_results_ = PinnedMemory(size_t(space_.result_bytes));
+  }
+  if (halting_.limits_images() && plan_->spec.adaptive()) {
+    budget_.emplace(plan_->spec, size, halting_.hard_budget);
+  }
+  geometry_ = geometry;
+}
+
+void CudaSession::upload(const InputView& input) {
+  const size_t bytes = input.values.size_bytes();
+  if (pinned_input_.bytes() < bytes) {
+    pinned_input_ = {};
+    pinned_input_ = PinnedMemory(bytes);
+  }
+  const auto* from = reinterpret_cast<const std::byte*>(input.values.data());
+  for (size_t at = 0; at < bytes; at += kUploadPiece) {
+    const size_t piece = std::min(kUploadPiece, bytes - at);
+    std::memcpy(pinned_input_.data() + at, from + at, piece);
+    expect(cudaMemcpyAsync(reinterpret_cast<std::byte*>(space_.upload) + at,
+                           pinned_input_.data() + at, piece, cudaMemcpyHostToDevice, stream_.get()),
+           "the images");
+  }
+}
+
+void CudaSession::prescribe_units(std::vector<std::vector<int32_t>> units) {
+  SACT_ASSERT(units.empty() || plan_->spec.adaptive());
+  prescribed_ = std::move(units);
+  prescribed_at_.clear();
+  forget_recordings();
+}
+
+void CudaSession::check_prescribed(const InputView& input) const {
+  if (prescribed_.empty()) return;
+  SACT_ASSERT(prescribed_.size() == size_t(plan_->spec.blocks()));
+  for (int block = 0; block < plan_->spec.blocks(); ++block) {
+    SACT_ASSERT(int64_t(prescribed_[size_t(block)].size()) ==
+                input.count * plan_->spec.block_size(block, input.size).positions());
+  }
+}
+
+/// The numbers of a group's images; their addresses stay, so that recordings can go on.
+void CudaSession::upload_prescribed(int first_image) {
+  if (prescribed_.empty()) return;
+  int64_t all = 0;
+  for (const cuda::GridShape& grid : geometry_.blocks) all += grid.rows();
+  if (prescribed_memory_.bytes() < size_t(all) * sizeof(int32_t)) {
+    forget_recordings();
+    prescribed_memory_ = {};
+    prescribed_memory_ = DeviceMemory(size_t(all) * sizeof(int32_t), "prescribed units");
+  }
+  auto* to = reinterpret_cast<int32_t*>(prescribed_memory_.data());
+  prescribed_at_.clear();
+  for (size_t block = 0; block < geometry_.blocks.size(); ++block) {
+    const cuda::GridShape& grid = geometry_.blocks[block];
+    const int32_t* from = prescribed_[block].data() + int64_t(first_image) * grid.positions();
+    expect(cudaMemcpy(to, from, size_t(grid.rows()) * sizeof(int32_t), cudaMemcpyHostToDevice),
+           "prescribed units");
+    prescribed_at_.push_back(to);
+    to += grid.rows();
+  }
+}
+
+/// The graph of a batch like this; a new one is recorded, not started.
+cudaGraphExec_t CudaSession::recorded(const InputView& input) {
+  const auto known = std::find_if(recordings_.begin(), recordings_.end(), [&](const auto& r) {
+    return r.images == input.count && r.size == input.size && r.layout == input.layout;
+  });
+  if (known != recordings_.end()) {
+    std::rotate(known, known + 1, recordings_.end());
+    return recordings_.back().graph;
+  }
+  expect(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "recording");
+  cudaGraph_t graph = nullptr;
+  try {
+    start_network(input.layout);
+  } catch (...) {
+    cudaStreamEndCapture(stream_.get(), &graph);
+    if (graph) cudaGraphDestroy(graph);
+    throw;
+  }
+  expect(cudaStreamEndCapture(stream_.get(), &graph), "recording");
+  Recording made{input.count, input.size, input.layout};
+  const cudaError_t error = cudaGraphInstantiate(&made.graph, graph, 0);
+  cudaGraphDestroy(graph);
+  expect(error, "recording");
+  if (recordings_.size() == kMostRecordings) {
+    cudaGraphExecDestroy(recordings_.front().graph);
+    recordings_.erase(recordings_.begin());
+  }
+  recordings_.push_back(made);
+  return made.graph;
+}
+
+ImageResult CudaSession::empty_result() const {
+  ImageResult result;
+  result.logits.resize(size_t(plan_->spec.outputs()));
+  for (size_t block = 0; block < geometry_.blocks.size(); ++block) {
+    const cuda::GridShape& grid = geometry_.blocks[block];
+    const int units = plan_->spec.units[block];
+    result.blocks.push_back({Map(grid.height, grid.width, float(units)),
+                             std::vector<int32_t>(size_t(grid.positions()), units)});
+  }
+  return result;
+}
+
+void CudaSession::download(const InputView& input, std::span<ImageResult> results) {
+  expect(cudaMemcpyAsync(pinned_results_.data(), space_.results, size_t(space_.result_bytes),
+                         cudaMemcpyDeviceToHost, stream_.get()),
+         "the results");
+  stream_.wait();
+  const std::byte* from = pinned_results_.data();
+  const size_t outputs = size_t(plan_->spec.outputs());
+  if (!plan_->head) {
+    const auto* values = reinterpret_cast<const float*>(from + space_.logits_at);
+    const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
+    features_.assign(values, values + int64_t(geometry_.blocks.back().rows()) * channels);
+  }
+  for (size_t image = 0; image < size_t(input.count); ++image) {
+    ImageResult& result = results[image];
+    result = empty_result();
+    if (plan_->head) {
+      const auto* logits = reinterpret_cast<const float*>(from + space_.logits_at);
+      result.logits.assign(logits + image * outputs, logits + (image + 1) * outputs);
+    }
+    for (size_t block = 0; block < space_.ponder_at.size(); ++block) {
+      const size_t positions = size_t(geometry_.blocks[block].positions());
+      const auto* ponder = reinterpret_cast<const float*>(from + space_.ponder_at[block]);
+      const auto* units = reinterpret_cast<const int32_t*>(from + space_.units_at[block]);
+      result.blocks[block].ponder_cost.values.assign(ponder + image * positions,
+                                                     ponder + (image + 1) * positions);
+      result.blocks[block].units.assign(units + image * positions, units + (image + 1) * positions);
+    }
+  }
+}
+
+std::vector<ImageResult> CudaSession::run(const InputView& input) {
+  if (plan_->stem) validate_image_size(input.size);
+  SACT_ASSERT(input.complete());
+  SACT_ASSERT(input.channels == (plan_->stem ? 3 : plan_->spec.stem_channels()));
+  check_prescribed(input);
+  std::vector<ImageResult> results(static_cast<size_t>(input.count));
+  const int together = group_size(input);
+  for (int first = 0; first < input.count; first += together) {
+    const InputView part = input.part(first, std::min(together, input.count - first));
+    prepare(part.count, part.size);
+    upload_prescribed(first);
+    upload(part);
+    if (timing_) {
+      start_network(part.layout);
+    } else {
+      expect(cudaGraphLaunch(recorded(part), stream_.get()), "the network");
+    }
+    download(part, std::span(results).subspan(size_t(first), size_t(part.count)));
+  }
+  set_flops(plan_->spec, input.size, results);
+  return results;
+}
+
+double CudaSession::time_run(const InputView& input) {
+  check_prescribed(input);
+  Event begin, end;
+  double ms = 0;
+  const int together = group_size(input);
+  for (int first = 0; first < input.count; first += together) {
+    const InputView part = input.part(first, std::min(together, input.count - first));
+    prepare(part.count, part.size);
+    upload_prescribed(first);
+    upload(part);
+    cudaGraphExec_t graph = recorded(part);
+    // Once before, because a GPU that waited for its images has slowed down.
+    expect(cudaGraphLaunch(graph, stream_.get()), "the network");
+    begin.record(stream_);
+    expect(cudaGraphLaunch(graph, stream_.get()), "the network");
+    end.record(stream_);
+    ms += end.milliseconds_since(begin);
+  }
+  return ms;
+}
+
+std::vector<LayerTime> CudaSession::time_layers(const InputView& input) {
+  timing_ = true;
+  try {
+    for (int turn = 0; turn < 2; ++turn) {  // the first loads kernels
+      timed_.clear();
+      run(input);
+    }
+  } catch (...) {
+    timing_ = false;
+    throw;
+  }
+  timing_ = false;
+  std::vector<LayerTime> times;
+  for (const TimedLayer& timed : timed_) {
+    const DeviceLayer& layer = *timed.layer;
+    times.push_back({layer.name, timed.rows, layer.kernel * layer.kernel, layer.depth,
+                     layer.columns, "registers", 1, 1,
+                     timed.end.milliseconds_since(timed.begin) / 1000});
+  }
+  timed_.clear();
+  return times;
+}
+
+}  // namespace sact::engine

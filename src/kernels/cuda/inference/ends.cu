@@ -1,0 +1,219 @@
+// What enters and leaves a network, and what has no weights in between.
+#include "kernels/cuda/inference/launch.cuh"
+
+namespace sact::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+/// The number of this thread in the whole grid.
+__device__ inline int64_t own_number() {
+  return int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+template <typename T>
+__global__ void enter_kernel(Enter p) {
+  after_previous();
+  const int64_t number = own_number();
+  if (number >= int64_t(p.grid.rows()) * p.channels) return;
+  const int64_t row = number / p.channels;
+  const int channel = int(number % p.channels);
+  const int64_t image = row / p.grid.positions(), position = row % p.grid.positions();
+  const float value = p.planes
+                          ? p.input[(image * p.channels + channel) * p.grid.positions() + position]
+                          : p.input[number];
+  store(static_cast<T*>(p.output) + number, value);
+}
+
+/// A thread has a pixel of the padded image; its border is zero, and so is its fourth channel.
+__global__ void enter_stem_kernel(Enter p) {
+  after_previous();
+  const int64_t number = own_number();
+  if (number >= int64_t(p.padded.rows())) return;
+  const int image = int(number / p.padded.positions()), place = int(number % p.padded.positions());
+  const int y = place / p.padded.width - kStemBorder, x = place % p.padded.width - kStemBorder;
+  float values[kStemChannels] = {};
+  if (y >= 0 && y < p.grid.height && x >= 0 && x < p.grid.width) {
+    const int64_t positions = p.grid.positions(), position = int64_t(y) * p.grid.width + x;
+    for (int c = 0; c < 3; ++c) {
+      values[c] = p.planes ? p.input[(int64_t(image) * 3 + c) * positions + position]
+                           : p.input[(image * positions + position) * 3 + c];
+    }
+  }
+  auto* to = static_cast<__nv_bfloat162*>(p.output) + number * 2;
+  to[0] = __floats2bfloat162_rn(values[0], values[1]);
+  to[1] = __floats2bfloat162_rn(values[2], values[3]);
+}
+
+template <typename T>
+__global__ void leave_kernel(Leave p) {
+  after_previous();
+  const int64_t number = own_number();
+  if (number < p.values) p.output[number] = to_float(static_cast<const T*>(p.input)[number]);
+}
+
+template <typename T>
+__global__ void normalise_kernel(Normalise p) {
+  after_previous();
+  const int64_t number = own_number();
+  if (number >= int64_t(p.rows) * p.channels) return;
+  const int channel = int(number % p.channels);
+  const float value = to_float(static_cast<const T*>(p.input)[number]);
+  store(static_cast<T*>(p.output) + number, positive(p.scale[channel] * value + p.shift[channel]));
+}
+
+template <typename T>
+__global__ void pool_kernel(Pool p) {
+  after_previous();
+  const int64_t number = own_number();
+  if (number >= int64_t(p.to.rows()) * p.channels) return;
+  const int channel = int(number % p.channels), row = int(number / p.channels);
+  const int image = row / p.to.positions(), position = row % p.to.positions();
+  const int top = position / p.to.width * 2 - p.top, left = position % p.to.width * 2 - p.left;
+  float largest = -INFINITY;
+  for (int y = top; y < top + 3; ++y) {
+    for (int x = left; x < left + 3; ++x) {
+      if (y < 0 || y >= p.from.height || x < 0 || x >= p.from.width) continue;
+      const int64_t from = int64_t(image) * p.from.positions() + y * p.from.width + x;
+      largest =
+          larger(largest, to_float(static_cast<const T*>(p.input)[from * p.channels + channel]));
+    }
+  }
+  store(static_cast<T*>(p.output) + number, largest);
+}
+
+/// The same for eight channels at a time, 16 bytes.
+__global__ void pool_eight_kernel(Pool p) {
+  after_previous();
+  const int64_t number = own_number();
+  const int pieces = p.channels / 8;
+  if (number >= int64_t(p.to.rows()) * pieces) return;
+  const int piece = int(number % pieces), row = int(number / pieces);
+  const int image = row / p.to.positions(), position = row % p.to.positions();
+  const int top = position / p.to.width * 2 - p.top, left = position % p.to.width * 2 - p.left;
+  float largest[8];
+  for (float& value : largest) value = -INFINITY;
+  for (int y = max(top, 0); y < min(top + 3, p.from.height); ++y) {
+    for (int x = max(left, 0); x < min(left + 3, p.from.width); ++x) {
+      const int64_t from = int64_t(image) * p.from.positions() + y * p.from.width + x;
+      const uint4 eight = static_cast<const uint4*>(p.input)[from * pieces + piece];
+      const uint32_t words[4] = {eight.x, eight.y, eight.z, eight.w};
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        largest[2 * i] = larger(largest[2 * i], __uint_as_float(words[i] << 16));
+        largest[2 * i + 1] = larger(largest[2 * i + 1], __uint_as_float(words[i] & 0xffff0000u));
+      }
+    }
+  }
+  uint32_t words[4];  // nothing is rounded: the numbers had 16 bits
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    words[i] =
+        __float_as_uint(largest[2 * i]) >> 16 | (__float_as_uint(largest[2 * i + 1]) & 0xffff0000u);
+  }
+  static_cast<uint4*>(p.output)[number] = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+/// A block takes 32 channels of an image; eight threads share the positions of each.
+template <typename T>
+__global__ void __launch_bounds__(kThreads) pool_all_kernel(PoolAll p) {
+  after_previous();
+  __shared__ float sums[8][32];
+  const int groups = (p.channels + 31) / 32;
+  const int image = int(blockIdx.x) / groups, lane = int(threadIdx.x) % 32;
+  const int channel = int(blockIdx.x) % groups * 32 + lane, part = int(threadIdx.x) / 32;
+  float sum = 0;
+  if (channel < p.channels) {
+    const T* rows =
+        static_cast<const T*>(p.input) + int64_t(image) * p.grid.positions() * p.channels;
+    for (int position = part; position < p.grid.positions(); position += 8) {
+      const float value = to_float(rows[int64_t(position) * p.channels + channel]);
+      sum += p.scale ? positive(p.scale[channel] * value + p.shift[channel]) : value;
+    }
+  }
+  sums[part][lane] = sum;
+  __syncthreads();
+  if (part > 0 || channel >= p.channels) return;
+  double total = 0;
+  for (int i = 0; i < 8; ++i) total += sums[i][lane];
+  p.output[int64_t(image) * p.channels + channel] = float(total / p.grid.positions());
+}
+
+/// A warp takes a column, for a few images at a time.
+constexpr int kTogether = 8;
+__global__ void __launch_bounds__(kThreads) linear_kernel(Linear p) {
+  after_previous();
+  const int number = int(blockIdx.x) * (kThreads / 32) + int(threadIdx.x) / 32;
+  const int lane = int(threadIdx.x) % 32;
+  const int first = number / p.columns * kTogether;
+  if (first >= p.images) return;
+  const int column = number % p.columns;
+  const int images = min(kTogether, p.images - first);
+  const float* weights = p.weights + int64_t(column) * p.depth;
+  float sums[kTogether] = {};
+  for (int k = lane; k < p.depth; k += 32) {
+    const float weight = weights[k];
+    for (int i = 0; i < kTogether; ++i) {
+      if (i < images) sums[i] += weight * p.input[int64_t(first + i) * p.depth + k];
+    }
+  }
+  for (int i = 0; i < kTogether; ++i) {
+    for (int half = 16; half > 0; half /= 2) sums[i] += __shfl_xor_sync(~0u, sums[i], half);
+    if (lane == 0 && i < images) {
+      p.output[int64_t(first + i) * p.columns + column] = sums[i] + p.bias[column];
+    }
+  }
+}
+
+}  // namespace
+
+void run(const Enter& call, Element type, const Launch& launch) {
+  if (call.padded.images > 0) {
+    start(enter_stem_kernel, blocks_for(call.padded.rows(), kThreads), kThreads, launch, call);
+    return;
+  }
+  const int blocks = blocks_for(int64_t(call.grid.rows()) * call.channels, kThreads);
+  with_element(type, [&](auto element) {
+    start(enter_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const Leave& call, Element type, const Launch& launch) {
+  with_element(type, [&](auto element) {
+    start(leave_kernel<decltype(element)>, blocks_for(call.values, kThreads), kThreads, launch,
+          call);
+  });
+}
+
+void run(const Normalise& call, Element type, const Launch& launch) {
+  const int blocks = blocks_for(int64_t(call.rows) * call.channels, kThreads);
+  with_element(type, [&](auto element) {
+    start(normalise_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const Pool& call, Element type, const Launch& launch) {
+  if (type == Element::kBFloat16 && call.channels % 8 == 0) {
+    const int64_t pieces = int64_t(call.to.rows()) * (call.channels / 8);
+    start(pool_eight_kernel, blocks_for(pieces, kThreads), kThreads, launch, call);
+    return;
+  }
+  const int blocks = blocks_for(int64_t(call.to.rows()) * call.channels, kThreads);
+  with_element(type, [&](auto element) {
+    start(pool_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const PoolAll& call, Element type, const Launch& launch) {
+  const int blocks = call.grid.images * blocks_for(call.channels, 32);
+  with_element(type, [&](auto element) {
+    start(pool_all_kernel<decltype(element)>, blocks, kThreads, launch, call);
+  });
+}
+
+void run(const Linear& call, const Launch& launch) {
+  const int warps = blocks_for(call.images, kTogether) * call.columns;
+  start(linear_kernel, blocks_for(warps, kThreads / 32), kThreads, launch, call);
+}
+
+}  // namespace sact::cuda

@@ -1,0 +1,41 @@
+// The kernels of the CUDA engine. Each function puts one on a stream and returns at once; those
+// that a GPU lacks for a call say so by throwing. No LibTorch here.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/cuda/inference/calls.h"
+
+namespace sact::cuda {
+
+/// Where and how kernels are started.
+struct Launch {
+  cudaStream_t stream = nullptr;
+  int multiprocessors = 1;
+  bool hopper = false;      // its tensor cores can be used
+  void* scratch = nullptr;  // of scratch_bytes(), zeros at first; null: no kernel needs it
+};
+
+/// What kernels share among their blocks; one for each stream.
+int64_t scratch_bytes(int multiprocessors);
+
+/// Returns how many planes of Product::score_planes it writes: none where its kernel has no scores.
+int run(const Product& call, Element type, const Launch& launch);
+void run(const Normalise& call, Element type, const Launch& launch);
+void run(const Enter& call, Element type, const Launch& launch);
+void run(const Leave& call, Element type, const Launch& launch);
+void run(const Pool& call, Element type, const Launch& launch);
+void run(const PoolAll& call, Element type, const Launch& launch);
+void run(const Linear& call, const Launch& launch);
+void run(const StartHalting& call, const Launch& launch);
+void run(const Scores& call, Element type, const Launch& launch);
+void run(const AverageTiles& call, const Launch& launch);
+void run(const Limit& call, const Launch& launch);
+/// The scores of active rows alone, into Halt::scores.
+void run_scores(const Halt& call, const Launch& launch);
+/// The rule; from Halt::scores where they are given.
+void run(const Halt& call, const Launch& launch);
+void run(const Lists& call, const Launch& launch);
+void run(const Settle& call, Element type, const Launch& launch);
+
+}  // namespace sact::cuda

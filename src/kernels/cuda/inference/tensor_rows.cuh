@@ -1,0 +1,151 @@
+// What products on tensor cores have in common: what they are asked to do, where rows are gathered
+// from, and how sums are stored.
+#pragma once
+
+#include "kernels/cuda/inference/calls.h"
+#include "kernels/cuda/inference/tensor.cuh"
+
+namespace sact::cuda::tensor {
+
+/// What is read and what is done with the sums.
+enum class Mode {
+  kRows,      // rows as they are; bias, ReLU
+  kNorm,      // relu(scale * row + shift) of one tap; bias, ReLU
+  kStem,      // windows of seven lines of an image with four channels
+  kResidual,  // rows as they are; added to the stream
+};
+/// Of adaptive blocks: whether the mean of states is kept besides, and could have begun before.
+enum class Mean { kNone, kBegins, kGoesOn };
+
+struct Arguments {
+  const uint4* rows = nullptr;             // what is gathered
+  int row_stride = 0;                      // in pieces of 16 bytes
+  const unsigned char* weights = nullptr;  // [columns / 64][steps][64 columns][64], swizzled
+  const float* bias = nullptr;
+  /// A norm as relu(s x + c), s = +-1 or 0; what is left of the scale is in the weights. For 16
+  /// channels four times s, c of channels 2t, 2t + 1 and s, c of 2t + 8, 2t + 9.
+  const uint4* norm = nullptr;
+  const int32_t* list = nullptr;
+  const int32_t* count = nullptr;
+  int most = 0;
+  GridShape from, to;
+  int stride = 1, depth_blocks = 1, steps = 1, column_tiles = 1;
+  bool by_index = false, output_by_index = false, relu = false, mean_only = false;
+  uint4* output = nullptr;  // of kResidual the stream
+  int output_stride = 0;    // in pieces of 16 bytes
+  uint4* mean = nullptr;
+  const float* remainders = nullptr;
+  const unsigned char* scores = nullptr;  // [channels / 64][16][64], as the weights
+  float* score_planes = nullptr;          // [column tiles, rows of `to`, kTapStride]
+  float4* partial_sums = nullptr;         // of blocks that share a tile; null: none do
+  unsigned* arrivals = nullptr;           // [tiles], zeros between kernels
+};
+
+/// Channels that norms of kernels have room for.
+constexpr int kMostNormChannels = 8192 / 4;
+
+/// Where a row is gathered from: its number in `from`, and which of the nine around it exist.
+__device__ inline uint32_t place_of(const Arguments& p, Mode mode, int index, int row) {
+  constexpr uint32_t kCentre = 1u << 4;
+  if (p.by_index) return uint32_t(index) << 9 | kCentre;
+  const int image = row / p.to.positions(), position = row - image * p.to.positions();
+  const int y = position / p.to.width, x = position - y * p.to.width;
+  if (mode == Mode::kStem) {  // pairs of pixels
+    return uint32_t((image * p.from.height + 2 * y) * (p.from.width / 2) + x) << 9 | kCentre;
+  }
+  const int fy = y * p.stride, fx = x * p.stride;
+  const uint32_t place = uint32_t(image * p.from.positions() + fy * p.from.width + fx) << 9;
+  if (p.steps == p.depth_blocks) return place | kCentre;
+  uint32_t exists = 0;
+#pragma unroll
+  for (int tap = 0; tap < 9; ++tap) {
+    const int ny = fy + tap / 3 - 1, nx = fx + tap % 3 - 1;
+    if (ny >= 0 && ny < p.from.height && nx >= 0 && nx < p.from.width) exists |= 1u << tap;
+  }
+  return place | exists;
+}
+
+/// Lane t of four holds word t of four pieces of 16 bytes; afterwards it holds piece t.
+__device__ inline uint4 transpose_4(uint32_t v0, uint32_t v1, uint32_t v2, uint32_t v3, int t) {
+  uint32_t a = (t & 1) ? v0 : v1, b = (t & 1) ? v2 : v3;
+  a = __shfl_xor_sync(~0u, a, 1);
+  b = __shfl_xor_sync(~0u, b, 1);
+  if (t & 1) {
+    v0 = a;
+    v2 = b;
+  } else {
+    v1 = a;
+    v3 = b;
+  }
+  a = (t & 2) ? v0 : v2;
+  b = (t & 2) ? v1 : v3;
+  a = __shfl_xor_sync(~0u, a, 2);
+  b = __shfl_xor_sync(~0u, b, 2);
+  if (t & 2) {
+    v0 = a;
+    v1 = b;
+  } else {
+    v2 = a;
+    v3 = b;
+  }
+  return make_uint4(v0, v1, v2, v3);
+}
+
+__device__ inline float low(uint32_t v) {
+  return __uint_as_float(v << 16);
+}
+__device__ inline float high(uint32_t v) {
+  return __uint_as_float(v & 0xffff0000u);
+}
+__device__ inline float positive_part(float value, bool relu) {
+  return relu && value < 0 ? 0.0f : value;
+}
+
+/// A piece of 16 bytes of a row at one step of the depth: of which of the nine, how many rows on,
+/// and which piece of it.
+struct Piece {
+  int tap = 4, delta = 0, offset = 0;
+};
+template <Mode kMode>
+__device__ inline Piece piece_of(const Arguments& p, int step, int piece) {
+  if constexpr (kMode == Mode::kStem) {
+    return {4, 0, (step * 2 + piece / 4) * (p.from.width / 2) + piece % 4};
+  }
+  if (kMode == Mode::kNorm || p.steps == p.depth_blocks) return {4, 0, step * 8 + piece};
+  const int tap = step / p.depth_blocks;
+  return {tap, (tap / 3 - 1) * p.from.width + tap % 3 - 1,
+          (step - tap * p.depth_blocks) * 8 + piece};
+}
+/// Copies it, or zeros where there is no such row.
+__device__ inline void copy_piece(const Arguments& p, const Piece& piece, uint32_t entry,
+                                  uint32_t to) {
+  const bool exists = (entry >> piece.tap) & 1;
+  const uint32_t row = (entry >> 9) + uint32_t(piece.delta);
+  copy_16(to, p.rows + (exists ? row * uint32_t(p.row_stride) + uint32_t(piece.offset) : 0u),
+          exists ? 16 : 0);
+}
+
+/// Stores sums with their bias; a thread has two rows.
+template <class S>
+__device__ void store_sums(const Arguments& p, const float (&sums)[S::kColumns / 2], int n,
+                           int64_t to0, int64_t to1) {
+  const int quad = int(threadIdx.x) & 3;
+#pragma unroll
+  for (int j = 0; j < S::kColumns / 32; ++j) {
+    uint32_t w0[4], w1[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      const float* s = sums + j * 16 + q * 4;
+      const float* bias = p.bias + n * S::kColumns + (j * 4 + q) * 8 + quad * 2;
+      w0[q] = pack(positive_part(s[0] + bias[0], p.relu), positive_part(s[1] + bias[1], p.relu));
+      w1[q] = pack(positive_part(s[2] + bias[0], p.relu), positive_part(s[3] + bias[1], p.relu));
+    }
+    const uint4 v0 = transpose_4(w0[0], w0[1], w0[2], w0[3], quad);
+    const uint4 v1 = transpose_4(w1[0], w1[1], w1[2], w1[3], quad);
+    const int column = n * (S::kColumns / 8) + j * 4 + quad;
+    if (to0 >= 0) p.output[to0 * p.output_stride + column] = v0;
+    if (to1 >= 0) p.output[to1 * p.output_stride + column] = v1;
+  }
+}
+
+}  // namespace sact::cuda::tensor

@@ -1,0 +1,224 @@
+// The kernels that decide where a block goes on, against what the CPU engine does: on a GPU, or
+// emulated on the CPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "engine/cuda/testing.h"
+#include "engine/rows.h"
+#include "model/hard_budget.h"
+#include "support/random_model.h"
+
+namespace sact::engine {
+namespace {
+
+using cuda::GridShape;
+
+std::vector<uint8_t> random_mask(int count, double share, Random& random) {
+  std::vector<uint8_t> mask(static_cast<size_t>(count));
+  for (uint8_t& value : mask) {
+    value = random.uniform(0, 1) < share ? uint8_t(cuda::kActive)
+            : random.uniform(0, 1) < 0.5 ? uint8_t(cuda::kHaltedNow)
+                                         : uint8_t(cuda::kHalted);
+  }
+  return mask;
+}
+
+TEST(CudaLists, HaveTheRowsThatGoOnAndWhereTheyLook) {
+  SACT_NEEDS_GPU();
+  Random random(5);
+  // One part of a list, several, and an image as narrow as can be.
+  for (const GridShape& grid : {GridShape{2, 5, 7}, {3, 20, 31}, {2, 1, 9}, {1, 40, 1}}) {
+    for (const double share : {0.0, 0.05, 0.5, 1.0}) {
+      const std::vector<uint8_t> mask = random_mask(grid.rows(), share, random);
+      ActiveRows right;
+      right.reserve(grid.rows());
+      right.start({grid.images, {grid.height, grid.width}});
+      for (int row = 0; row < grid.rows(); ++row) {
+        right.keep(row, mask[size_t(row)] == cuda::kActive);
+      }
+      right.update();
+      const auto rows = size_t(grid.rows());
+      const auto active = test::on_device(mask);
+      const auto reached = test::on_device(std::vector<uint8_t>(rows, 7));
+      const auto before = test::on_device(std::vector<int32_t>{1});
+      const auto counts = test::on_device(std::vector<int32_t>{-1, -1});
+      const auto lists = test::on_device(std::vector<int32_t>(2 * rows, -1));
+      const auto parts = test::on_device(std::vector<int32_t>(2 * (rows / cuda::kListRows + 1)));
+      cuda::Lists call;
+      call.grid = grid;
+      call.active = test::as<uint8_t>(active);
+      call.reached = test::as<uint8_t>(reached);
+      call.part_counts = test::as<int32_t>(parts);
+      call.active_list = test::as<int32_t>(lists);
+      call.reached_list = call.active_list + rows;
+      call.before = test::as<int32_t>(before);
+      call.counts = test::as<int32_t>(counts);
+      cuda::run(call, test::launch());
+      test::wait();
+      const auto found_counts = test::from_device<int32_t>(counts, 2);
+      ASSERT_EQ(found_counts[0], int32_t(right.active().size()));
+      ASSERT_EQ(found_counts[1], int32_t(right.dilated().size()));
+      const auto found = test::from_device<int32_t>(lists, 2 * rows);
+      EXPECT_TRUE(std::equal(right.active().begin(), right.active().end(), found.begin()));
+      EXPECT_TRUE(
+          std::equal(right.dilated().begin(), right.dilated().end(), found.begin() + long(rows)));
+      const auto marks = test::from_device<uint8_t>(reached, rows);
+      for (size_t row = 0; row < rows; ++row) {
+        EXPECT_EQ(marks[row] != 0, share > 0 && right.dilated_mask()[row] && found_counts[0] > 0);
+      }
+    }
+  }
+}
+
+TEST(CudaLists, OfABlockThatHasEndedStayEmpty) {
+  SACT_NEEDS_GPU();
+  const GridShape grid{1, 4, 4};
+  const auto active =
+      test::on_device(std::vector<uint8_t>(16, cuda::kActive));  // of some other unit
+  const auto reached = test::on_device(std::vector<uint8_t>(16));
+  const auto none = test::on_device(std::vector<int32_t>{0});
+  const auto counts = test::on_device(std::vector<int32_t>{-1, -1});
+  const auto lists = test::on_device(std::vector<int32_t>(40, -1));
+  cuda::Lists call;
+  call.grid = grid;
+  call.active = test::as<uint8_t>(active);
+  call.reached = test::as<uint8_t>(reached);
+  call.part_counts = test::as<int32_t>(lists) + 36;
+  call.active_list = test::as<int32_t>(lists);
+  call.reached_list = call.active_list + 16;
+  call.before = test::as<int32_t>(none);
+  call.counts = test::as<int32_t>(counts);
+  cuda::run(call, test::launch());
+  test::wait();
+  EXPECT_EQ(test::from_device<int32_t>(counts, 2), (std::vector<int32_t>{0, 0}));
+}
+
+TEST(CudaLimit, KeepsWhoTheHardBudgetKeeps) {
+  SACT_NEEDS_GPU();
+  const Size image{64, 96};
+  for (const int tile : {1, 3}) {
+    ModelSpec spec = sact::test::tiny_spec(Halting::kSact, {3, 4});
+    spec.tile = tile;
+    const HardBudget budget(spec, image, 0.5 * (1 + HardBudget::smallest(spec, image)));
+    const Size size = spec.block_size(0, image);
+    const GridShape grid{2, size.height, size.width};
+    const auto rows = size_t(grid.rows());
+    Random random(uint64_t(7 + tile));
+    std::vector<float> cumulative(rows), scores(rows);
+    std::vector<uint8_t> active(rows);
+    for (size_t row = 0; row < rows; ++row) {
+      const int position = int(row) % grid.positions(), at = position % grid.width / tile;
+      Random own(uint64_t(position / grid.width / tile * 1000 + at));  // tiles are alike
+      cumulative[row] = float(int(own.uniform(0, 1) * 8)) / 16;        // with equal sums
+      scores[row] = float(own.uniform(0, 1) * 0.5);
+      active[row] = own.uniform(0, 1) < 0.8 ? cuda::kActive : cuda::kHalted;
+    }
+    std::vector<float> right = scores;
+    std::vector<int64_t> right_spent;
+    for (size_t i = 0; i < 2; ++i) {
+      std::vector<float> sums(size_t(grid.positions()));
+      const size_t first = i * sums.size();
+      for (size_t p = 0; p < sums.size(); ++p) {
+        sums[p] =
+            active[first + p] == cuda::kActive ? cumulative[first + p] + scores[first + p] : 1;
+      }
+      HardBudget::Account account{int64_t(i) * 1000};
+      budget.limit(0, 0, sums, account);
+      right_spent.push_back(account.spent);
+      for (size_t p = 0; p < sums.size(); ++p) {
+        if (active[first + p] == cuda::kActive && sums[p] == 1) right[first + p] = 1;
+      }
+    }
+    const auto on_cumulative = test::on_device(cumulative), on_scores = test::on_device(scores);
+    const auto on_active = test::on_device(active);
+    const auto spent = test::on_device(std::vector<int64_t>{0, 1000});
+    const HardBudget::Terms terms = budget.terms(0, 0);
+    cuda::Limit call;
+    call.grid = grid;
+    call.rows.cumulative = test::as<float>(on_cumulative);
+    call.rows.active = test::as<uint8_t>(on_active);
+    call.threshold = terms.threshold;
+    call.group_side = terms.group_side;
+    call.active_cost = terms.next_unit.active;
+    call.dilated_cost = terms.next_unit.dilated;
+    call.once_cost = terms.next_unit.once;
+    call.allowance = terms.allowance;
+    call.spent = test::as<int64_t>(spent);
+    call.scores = test::as<float>(on_scores);
+    cuda::run(call, test::launch());
+    test::wait();
+    EXPECT_EQ(test::from_device<float>(on_scores, rows), right);
+    EXPECT_NE(right, scores);  // there was something to limit
+    EXPECT_EQ(test::from_device<int64_t>(spent, 2), right_spent);
+  }
+}
+
+TEST(CudaScores, AreDotProductsOfStatesAndSumsOverAllPositions) {
+  SACT_NEEDS_GPU();
+  const GridShape grid{2, 11, 13};  // two bands an image
+  const auto rows = size_t(grid.rows());
+  const size_t bands = size_t(cuda::bands_of(grid.positions()));
+  for (const size_t channels : {size_t{6}, size_t{15}, size_t{128}}) {
+    Random random(3);
+    const auto values = [&](size_t count) {
+      std::vector<float> made(count);
+      for (float& value : made) value = float(random.normal());
+      return made;
+    };
+    const auto x = values(rows * channels), taps = values(9 * channels), shifts = values(9);
+    const auto global = values(channels), halted = values(2 * bands * channels);
+    const auto active = random_mask(grid.rows(), 0.4, random);
+    std::vector<uint8_t> reached(rows);
+    for (size_t row = 0; row < rows; ++row) {
+      reached[row] = active[row] == cuda::kActive || random.uniform(0, 1) < 0.3;
+    }
+    const auto on_x = test::on_device(x), on_taps = test::on_device(taps);
+    const auto on_shifts = test::on_device(shifts), on_global = test::on_device(global);
+    const auto on_halted = test::on_device(halted), on_active = test::on_device(active);
+    const auto on_reached = test::on_device(reached);
+    const auto tap_values = test::on_device(std::vector<float>(rows * cuda::kTapStride));
+    const auto sums = test::on_device(std::vector<double>(2 * bands));
+    cuda::Scores call;
+    call.grid = grid;
+    call.channels = int(channels);
+    call.input = on_x.data();
+    call.active = test::as<uint8_t>(on_active);
+    call.reached = test::as<uint8_t>(on_reached);
+    call.taps = test::as<float>(on_taps);
+    call.tap_shifts = test::as<float>(on_shifts);
+    call.global = test::as<float>(on_global);
+    call.halted_sums = test::as<float>(on_halted);
+    call.tap_values = test::as<float>(tap_values);
+    call.band_sums = test::as<double>(sums);
+    cuda::run(call, cuda::Element::kFloat32, test::launch());
+    test::wait();
+    const auto found = test::from_device<float>(tap_values, rows * cuda::kTapStride);
+    const auto found_sums = test::from_device<double>(sums, 2 * bands);
+    std::vector<double> right_sums(2 * bands);
+    for (size_t b = 0; b < right_sums.size(); ++b) {
+      for (size_t c = 0; c < channels; ++c) {
+        right_sums[b] += double(halted[b * channels + c]) * double(global[c]);
+      }
+    }
+    for (size_t row = 0; row < rows; ++row) {
+      const auto dot = [&](const float* weights) {
+        double sum = 0;
+        for (size_t c = 0; c < channels; ++c) sum += double(x[row * channels + c]) * weights[c];
+        return sum;
+      };
+      const size_t positions = size_t(grid.positions());
+      const size_t band = row / positions * bands + row % positions / cuda::kBandRows;
+      if (active[row] != cuda::kHalted) right_sums[band] += dot(global.data());
+      for (size_t tap = 0; reached[row] && tap < 9; ++tap) {
+        EXPECT_NEAR(found[row * cuda::kTapStride + tap],
+                    dot(taps.data() + tap * channels) + double(shifts[tap]), 1e-3);
+      }
+    }
+    for (size_t b = 0; b < right_sums.size(); ++b) EXPECT_NEAR(found_sums[b], right_sums[b], 1e-2);
+  }
+}
+
+}  // namespace
+}  // namespace sact::engine
