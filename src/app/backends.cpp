@@ -60,6 +60,7 @@ const BackendRegistry& backends() {
     BackendRegistry registry;
     engine::add_backends(registry);
     registry.add(std::make_unique<TorchBackend>());
+    engine::add_gpu_backends(registry);
     return registry;
   }();
   return all;

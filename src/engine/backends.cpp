@@ -7,6 +7,9 @@ namespace sact::engine {
 
 void add_backends(BackendRegistry& registry) {
   registry.add(make_cpu_backend());
+}
+
+void add_gpu_backends(BackendRegistry& registry) {
   registry.add(make_cuda_backend());
 }
 

@@ -5,7 +5,10 @@
 
 namespace sact::engine {
 
-/// Adds them, those of the first choice first. A new engine is one more line here.
+/// Adds those for the CPU.
 void add_backends(BackendRegistry& registry);
+/// Adds those for GPUs. Their kernels were tested on an emulation only, so they come after what is
+/// known to work.
+void add_gpu_backends(BackendRegistry& registry);
 
 }  // namespace sact::engine
