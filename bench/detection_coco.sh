@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Detectors on photographs: a dense one and some of several tau, all from the same start and with the
+# Detectors on photographs: a dense one and some of several budgets, all from the same start and with the
 # same steps, and what they reach on the validation images. Running it again goes on where it was.
 #
 #   bench/detection_coco.sh OUT DATA START
@@ -7,12 +7,12 @@
 # DATA is a folder as 'sact train-detector' takes it, with the splits TRAIN (train2017) and VAL
 # (val2017); for Pascal VOC give TRAIN=train VAL=val. START is a classifier, dense or adaptive. The
 # dense detector leaves its halting out. Adaptive ones keep it, or get new scores that begin where the
-# dense network is; HALTING gives other settings for them, such as "scores=hard steepness=1000".
+# dense network is; HALTING gives other settings for them.
 #
 # SACT is the program (build/sact), DEVICE where it trains (cuda), PRECISION bf16 (fp32 on the CPU),
-# SIDE the shorter side of images (320), EPOCHS (12), BATCH (16), RATE (0.02), TAUS the values of tau
-# (0.003 0.01 0.03), SEEDS their seeds (0), DENSE 0 for no dense one, SETTINGS further settings for
-# all. ENGINE=1 also evaluates each on the CPU engine (COCO only) and keeps its times.
+# SIDE the shorter side of images (320), EPOCHS (9), BATCH (16), RATE (0.02), BUDGETS shares of the
+# extractor's FLOPs (0.85 0.72 0.58), HEAD that of what classifies boxes (0.7), TAUS fixed values of tau
+# besides (none), SEEDS their seeds (0), DENSE 0 for no dense one, SETTINGS further settings for all. ENGINE=1 also evaluates each on the CPU engine (COCO only) and keeps its times.
 #
 # Each run is a folder in OUT; OUT/results.json has a row for each, with images a second of training.
 set -euo pipefail
@@ -24,15 +24,15 @@ device=${DEVICE:-cuda}
 if [[ $device == cpu ]]; then usual_precision=fp32; else usual_precision=bf16; fi
 train=${TRAIN:-train2017} val=${VAL:-val2017}
 read -ra settings <<<"${SETTINGS:-}"
-common=(train="$train" val="$val" shorter_side="${SIDE:-320}" epochs="${EPOCHS:-12}" batch="${BATCH:-16}"
-  rate="${RATE:-0.02}" schedule=cosine warmup_steps="${WARMUP:-200}" weight_decay=1e-4
-  precision="${PRECISION:-$usual_precision}" eval_every="${EVAL_EVERY:-4}" "${settings[@]}")
+common=(train="$train" val="$val" shorter_side="${SIDE:-320}" epochs="${EPOCHS:-9}" batch="${BATCH:-16}"
+  rate="${RATE:-0.02}" schedule=cosine warmup_steps="${WARMUP:-300}" weight_decay=1e-4
+  precision="${PRECISION:-$usual_precision}" eval_every="${EVAL_EVERY:-3}" "${settings[@]}")
 mkdir -p "$out"
 
 # How adaptive ones halt, from what the start is.
 found=$("$sact" info --json "$start" | python3 -c 'import json, sys; print(json.load(sys.stdin)["spec"]["halting"])')
 if [[ $found == none ]]; then
-  usual_halting="halting=sact score_floor=0.05 halting_scale=0 halting_rate=30"
+  usual_halting="halting=sact score_floor=0.05 scores=hard steepness=1000 halting_scale=0"
 else
   usual_halting="halting=auto"
 fi
@@ -53,7 +53,11 @@ run() {
 
 for seed in ${SEEDS:-0}; do
   if [[ ${DENSE:-1} == 1 ]]; then run "dense-seed$seed" halting=none seed="$seed"; fi
-  for tau in ${TAUS:-0.003 0.01 0.03}; do
+  for budget in ${BUDGETS-0.85 0.72 0.58}; do
+    run "budget$budget-seed$seed" "${halting[@]}" tau=0.005 budget="$budget" head_tau=0.005 head_budget="${HEAD:-0.7}" \
+      budget_ramp=0.4 seed="$seed"
+  done
+  for tau in ${TAUS:-}; do
     run "tau$tau-seed$seed" "${halting[@]}" tau="$tau" seed="$seed"
   done
 done
@@ -68,10 +72,10 @@ for path in sorted(glob.glob(os.path.join(out, "*", "log.csv"))):
     last = [line for line in log if line["flops"]][-1]
     number = lambda key: float(last[key]) if last.get(key) else None
     speeds = sorted(float(line["images_per_second"]) for line in log)
-    row = {"run": os.path.basename(run), "halting": settings["halting"], "tau": settings["tau"], "seed": settings["seed"],
+    row = {"run": os.path.basename(run), "halting": settings["halting"], "tau": settings["tau"], "budget": settings["budget"], "seed": settings["seed"],
            "epochs": int(float(last["epoch"])), "images_per_second": speeds[len(speeds) // 2],
            "AP": number("AP"), "AP50": number("AP50"), "flops": number("flops"), "flops_std": number("flops_std"),
-           "dense_flops": number("dense_flops"),
+           "dense_flops": number("dense_flops"), "head_share": number("val_head_share"),
            "units": [float(last[key]) for key in last if key.startswith("units_")]}
     engine = os.path.join(out, row["run"] + ".engine.json")
     if os.path.exists(engine):
