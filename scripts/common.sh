@@ -16,7 +16,7 @@ packages=(
   nlohmann-json3-dev libcli11-dev libfmt-dev libpugixml-dev
   libgtest-dev libbenchmark-dev
   pybind11-dev python3-dev python3-numpy python3-pil python3-matplotlib python3-pip
-  libcpp-httplib-dev
+  libcpp-httplib-dev curl
 )
 torch_packages=(libtorch-dev libopenblas-dev libgloo-dev)
 
