@@ -12,6 +12,7 @@ import threading
 import time
 import unittest
 
+from rude import be_rude
 from server import PICTURE, PROGRAM, Server, form, sact, small_detector, small_model
 
 
@@ -113,34 +114,7 @@ class Serving(unittest.TestCase):
 
     def test_rude_clients_do_no_harm(self):
         seed = random.randrange(1 << 30)
-        chance = random.Random(seed)
-        body, kind = form([("a.png", PICTURE[:3000])], [("top", 2)])
-        whole = (f"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n"
-                 f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n").encode() + body  # fmt: skip
-        for number in range(150):
-            sent = bytearray(whole)
-            for _ in range(chance.randrange(1, 30)):
-                kind_of_harm = chance.randrange(3)
-                at = chance.randrange(min(len(sent), 700))
-                if kind_of_harm == 0:
-                    sent[at] = chance.randrange(256)
-                elif kind_of_harm == 1:
-                    del sent[at : at + chance.randrange(40)]
-                else:
-                    sent[at:at] = bytes(chance.randrange(256) for _ in range(chance.randrange(40)))
-            if number % 5 == 0:
-                sent = sent[: chance.randrange(len(sent))]
-            if number % 50 == 1:
-                sent = b"GET / HTTP/1.1\r\nX: " + b"y" * 100000 + b"\r\n\r\n"
-            with socket.create_connection(("127.0.0.1", self.server.port), timeout=10) as client:
-                try:
-                    client.sendall(bytes(sent))
-                    client.shutdown(socket.SHUT_WR)
-                    while client.recv(65536):
-                        pass
-                except OSError:
-                    pass
-            self.assertIsNone(self.server.process.poll(), f"seed {seed}, request {number}")
+        be_rude(self.server, 150, seed)
         self.assertEqual(self.ask_json("GET", "/health")["status"], "ok")
 
     def test_a_signal_ends_it_when_what_has_begun_is_answered(self):
