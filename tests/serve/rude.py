@@ -85,20 +85,21 @@ def main():
                     if status != 200:
                         wrong.append(status)
 
-            be_rude(server, count // 10, seed)
-            before = server.memory()
             other = threading.Thread(target=behave)
             other.start()
             start = time.perf_counter()
+            memory = []
             try:
-                be_rude(server, count, seed + 1)
+                for part in range(10):
+                    be_rude(server, count // 10, seed + part)
+                    memory.append(f"{server.memory() / 2**20:.0f}")
             finally:
                 stop.set()
                 other.join()
             times.sort()
             print(f"{count} rude requests in {time.perf_counter() - start:.0f} s; meanwhile {len(times)} others, "
                   f"median {1000 * times[len(times) // 2]:.1f} ms, worst {1000 * times[-1]:.1f} ms, refused: {wrong or 'none'}")  # fmt: skip
-            print(f"memory {before / 2**20:.1f} MiB before, {server.memory() / 2**20:.1f} MiB after")
+            print(f"MiB of memory after each tenth: {', '.join(memory)}")
         print("it ended as asked")
 
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "serve/service.h"
 #include "support/program.h"
+#include "support/small_detector.h"
 
 namespace sact::test {
 
@@ -27,10 +28,7 @@ class Served : public ::testing::Test {
           path("adaptive.safetensors")});
     make({"new", "--units", "1,1", "--width", "4", "--classes", "3", "--input-size", "64", "--out",
           path("plain.safetensors")});
-    std::ofstream(path("spec.json")) << R"({"units": [1, 2, 2], "width": 4, "classes": 3,
-        "halting": "sact", "labels": ["cat", "dog", "car"],
-        "detection": {"shorter_side": 64, "anchor_sizes": [16, 32], "proposals": 20,
-                      "proposal_channels": 8, "crop": 8, "pool": 2}})";
+    std::ofstream(path("spec.json")) << kSmallDetector;
     make({"new", "--spec", path("spec.json"), "--halting-bias", "-1", "--halting-scale", "0.1",
           "--out", path("finder.safetensors")});
     models_ = new serve::Models(
