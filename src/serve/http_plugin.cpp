@@ -98,12 +98,15 @@ class HttplibServer : public HttpServer {
       const int yes = 1;
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
-    server_.set_pre_routing_handler([this](const httplib::Request&, httplib::Response& response) {
-      if (!turns_away) return httplib::Server::HandlerResponse::Unhandled;
-      fill(response, handlers_.refuse(503));
-      response.set_header("Connection", "close");
-      return httplib::Server::HandlerResponse::Handled;
-    });
+    server_.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          // A body is read even so: closing before that would take the reply from the client.
+          if (!turns_away || request.method == "POST")
+            return httplib::Server::HandlerResponse::Unhandled;
+          fill(response, handlers_.refuse(503));
+          response.set_header("Connection", "close");
+          return httplib::Server::HandlerResponse::Handled;
+        });
     // What httplib refuses itself has no body yet.
     server_.set_error_handler([this](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;
@@ -144,7 +147,9 @@ class HttplibServer : public HttpServer {
   void post(const httplib::Request& request, httplib::Response& response,
             const httplib::ContentReader& read) {
     HttpRequest made = without_body(request);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(limits_.seconds);
+    constexpr int kSecondsOfOthers = 2;
+    const auto deadline = std::chrono::steady_clock::now() +
+                          std::chrono::seconds(turns_away ? kSecondsOfOthers : limits_.seconds);
     int refused = 0;
     uint64_t received = 0;
     const auto in_time = [&](size_t length) {
@@ -160,6 +165,11 @@ class HttplibServer : public HttpServer {
       const int status = refused != 0 ? refused : response.status >= 400 ? response.status : 400;
       fill(response, handlers_.refuse(status));
       response.set_header("Connection", "close");  // the rest of the body was not read
+      return;
+    }
+    if (turns_away) {
+      fill(response, handlers_.refuse(503));
+      response.set_header("Connection", "close");
       return;
     }
     fill(response, handlers_.answer(made));

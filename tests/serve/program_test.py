@@ -103,6 +103,7 @@ class Serving(unittest.TestCase):
             status, headers, _ = self.server.ask("GET", "/health")
             self.assertEqual(status, 503)
             self.assertEqual(headers["Retry-After"], "1")
+            self.assertEqual(self.server.ask("POST", "/v1/classify", PICTURE)[0], 503)
         finally:
             for connection in idle:
                 connection.close()
