@@ -94,9 +94,10 @@ class HttplibServer : public HttpServer {
     server_.set_write_timeout(limits_.idle_seconds);
     server_.set_tcp_nodelay(true);
     // Another server at the same port is a mistake: no SO_REUSEPORT, which is httplib's default.
-    server_.set_socket_options([](socket_t socket) {
+    server_.set_socket_options([this](socket_t socket) {
       const int yes = 1;
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+      socket_ = socket;
     });
     server_.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
@@ -132,6 +133,10 @@ class HttplibServer : public HttpServer {
           "machine?",
           printable(host), port);
     }
+    // httplib lets five connections wait to be accepted; of more that come at once, some would be
+    // lost and tried again after seconds.
+    constexpr int kBacklog = 512;
+    ::listen(socket_, kBacklog);
     return bound;
   }
   void run() override { server_.listen_after_bind(); }
@@ -211,6 +216,7 @@ class HttplibServer : public HttpServer {
 
   HttpLimits limits_;
   HttpHandlers handlers_;
+  socket_t socket_ = INVALID_SOCKET;  // that listens
   httplib::Server server_;
 };
 

@@ -1,7 +1,5 @@
 #include "serve/models.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
@@ -45,17 +43,6 @@ NetworkSession& ServedModel::dense_session() {
                          ->session(threads);
   }
   return *dense_session_;
-}
-
-bool ServedModel::knows(int kind, Size size) {
-  constexpr size_t kMostKnown = 8;  // as sessions keep
-  const std::pair now(kind, size);
-  const auto found = std::find(known_.begin(), known_.end(), now);
-  const bool known = found != known_.end();
-  if (known) known_.erase(found);
-  known_.push_back(now);
-  if (known_.size() > kMostKnown) known_.pop_front();
-  return known;
 }
 
 io::Json ServedModel::json() const {

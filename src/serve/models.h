@@ -1,10 +1,8 @@
 // The models that a server has, loaded and described.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/backends.h"
@@ -29,10 +27,6 @@ class ServedModel {
   detect::ObjectDetector& detector() { return *detector_; }  // of a detector
   /// The same weights without halting, loaded when somebody first asks.
   NetworkSession& dense_session();
-  /// Whether sessions of this kind (a number of the caller's) have lately run on images of this
-  /// size. From now on they have: a first run takes memory and prepares weights, and its time is no
-  /// measure.
-  bool knows(int kind, Size size);
 
   /// {"name": ..., "kind": "classifier", "adaptive": true, "budgets": [0.4, 1], ...}
   io::Json json() const;
@@ -47,7 +41,6 @@ class ServedModel {
   detect::CocoIds ids_;
   std::unique_ptr<NetworkSession> session_, dense_session_;
   std::unique_ptr<detect::ObjectDetector> detector_;
-  std::deque<std::pair<int, Size>> known_;  // the latest at the end
 };
 
 class Models {

@@ -1,6 +1,7 @@
 #include "serve/queue.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 
@@ -98,17 +99,27 @@ void Queue::run(const std::vector<std::shared_ptr<Job>>& jobs) {
   try {
     Job& first = *jobs.front();
     const bool detects = first.kind == Job::Kind::kDetect || first.kind == Job::Kind::kExtract;
-    const auto run_once = [&] { detects ? run_detector(first) : run_networks(jobs); };
-    const Size size = detects ? Size{first.photo->height, first.photo->width} : first.size;
-    if (!first.model->knows(int(first.kind), size) && first.timed) run_once();
-    const auto start = Clock::now();
-    run_once();
-    const double ms = milliseconds(Clock::now() - start);
+    // The first run at a size takes memory and prepares weights, and other programs disturb any.
+    const int most = first.timed ? 4 : 1;
+    constexpr double kLongest = 500;
+    double fastest = std::numeric_limits<double>::infinity(), all = 0;
+    detect::DetectedImage detected;
+    for (int run = 0; run < most && (run < 2 || all < kLongest); ++run) {
+      const auto start = Clock::now();
+      detects ? run_detector(first) : run_networks(jobs);
+      const double ms = milliseconds(Clock::now() - start);
+      all += ms;
+      ran_(int(jobs.size()), ms);
+      if (ms < fastest) {
+        fastest = ms;
+        detected = std::move(first.detected);
+      }
+    }
+    first.detected = std::move(detected);
     for (const auto& job : jobs) {
-      job->network_ms = ms / double(jobs.size());
+      job->network_ms = fastest / double(jobs.size());
       job->together = int(jobs.size());
     }
-    ran_(int(jobs.size()), ms);
   } catch (const Interrupted&) {
     for (const auto& job : jobs) {
       job->failure = std::make_exception_ptr(TooLate("this takes longer than a request may"));

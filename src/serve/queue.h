@@ -34,7 +34,7 @@ struct Job {
   std::shared_ptr<const io::RgbImage> photo;
   DetectOptions wanted;
   int side = 0;        // of kExtract
-  bool timed = false;  // its time will be compared: a first run at a size does not count
+  bool timed = false;  // its time will be compared: it runs several times, and the fastest counts
 
   ImageResult result;
   detect::DetectedImage detected;

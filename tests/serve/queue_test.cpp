@@ -50,6 +50,20 @@ TEST_F(Queues, JobsThatWaitTogetherRunTogetherAndGetWhatTheyGetAlone) {
   EXPECT_EQ(jobs[4]->together, 1);
 }
 
+TEST_F(Queues, WhatIsComparedRunsSeveralTimes) {
+  int runs = 0;
+  const auto timed = job(0.5f);
+  timed->timed = true;
+  {
+    Queue queue({}, [&](int, double) { ++runs; });
+    queue.put({timed});
+    queue.wait(*timed);
+  }
+  EXPECT_GE(runs, 2);
+  EXPECT_LE(runs, 4);
+  EXPECT_EQ(timed->result.logits, alone(0.5f).logits);
+}
+
 TEST_F(Queues, AFullQueueTakesNothingOfARequest) {
   std::vector<std::shared_ptr<Job>> jobs;
   for (int i = 0; i < 3; ++i) jobs.push_back(job(0.1f));
