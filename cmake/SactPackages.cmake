@@ -41,11 +41,12 @@ if(BUILD_SHARED_LIBS)
   sact_package(library libsact0 libs "This package has the library, which needs no LibTorch.")
 endif()
 if(SACT_PYTHON_FOUND)
-  set(next_minor ${Python_VERSION_MINOR})
-  math(EXPR next_minor "${next_minor} + 1")
-  sact_package(python python3-sact python "This package has the Python module." "python3-numpy"
-    "python3 (>= 3.${Python_VERSION_MINOR})" "python3 (<< 3.${next_minor})")
-  string(REPLACE ";" ", " CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS}")
+  math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
+  set(needed ${library_package} python3-numpy "python3 (>= 3.${Python_VERSION_MINOR})" "python3 (<< 3.${next_minor})")
+  list(JOIN needed ", " needed)
+  sact_package(python python3-sact python "This package has the Python module." "${needed}")
+  # The module links libsact, which lies in another of these packages.
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 endif()
 if(SACT_TRAIN)
   sact_package(torch sact-torch science

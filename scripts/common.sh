@@ -15,9 +15,10 @@ packages=(
   libpango1.0-dev fonts-dejavu-core
   nlohmann-json3-dev libcli11-dev libfmt-dev libpugixml-dev
   libgtest-dev libbenchmark-dev
-  pybind11-dev python3-dev python3-numpy python3-pil python3-matplotlib python3-pip
-  libcpp-httplib-dev
+  pybind11-dev python3-dev python3-numpy libcpp-httplib-dev
 )
+# What tests run beside the program. The page of `sact serve` is tested where chromium is, which is not asked for.
+test_packages=(curl python3-matplotlib python3-pil python3-pip)
 torch_packages=(libtorch-dev libopenblas-dev libgloo-dev)
 
 # Presets without LibTorch need none of it.

@@ -79,7 +79,7 @@ class Session {
                                  const RunOptions& options = {});
 
   /// Where people will look: the ponder cost map of the whole picture, normalised, blurred, with a
-  /// centred Gaussian added, as `sact saliency eval` scores it.
+  /// centred Gaussian added: what `sact saliency map` shows, before its softmax.
   Map saliency_map(const Image& image, const SaliencyOptions& saliency = {},
                    const RunOptions& options = {});
   Map saliency_map(const ImageView& image, const SaliencyOptions& saliency = {},

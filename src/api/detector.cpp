@@ -30,12 +30,7 @@ DetectorState::DetectorState(std::shared_ptr<const ModelState> model, const Sess
 
 Detections DetectorState::detect_one(const io::PixelView& image, const DetectOptions& wanted) {
   auto state = std::make_shared<DetectionsState>();
-  try {
-    state->image = detector_.detect(image, wanted);
-  } catch (const std::bad_alloc&) {
-    fail("there is not enough memory to find objects in an image of {}x{}", image.height,
-         image.width);
-  }
+  state->image = detector_.detect(image, wanted);
   for (const detect::Detection& found : state->image.detections) {
     state->objects.push_back(
         {found.box, found.label, model_->spec->label(found.label), double(found.score)});

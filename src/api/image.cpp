@@ -1,3 +1,4 @@
+#include <new>
 #include <span>
 #include <utility>
 
@@ -47,7 +48,11 @@ Image Image::from_pixels(int width, int height, std::vector<uint8_t> rgb) {
 
 Image Image::copy(const ImageView& view) {
   io::check_view(view);
-  return Image(std::make_shared<io::RgbImage>(io::copied(view)));
+  try {
+    return Image(std::make_shared<io::RgbImage>(io::copied(view)));
+  } catch (const std::bad_alloc&) {
+    fail("there is not enough memory for an image of {}x{}", view.height, view.width);
+  }
 }
 
 int Image::width() const {

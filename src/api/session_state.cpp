@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <new>
 #include <numeric>
 #include <utility>
 
 #include "api/state.h"
 #include "base/stopwatch.h"
-#include "base/text.h"
 #include "model/detection.h"
 
 namespace sact::api {
@@ -38,21 +36,16 @@ SessionState::SessionState(std::shared_ptr<const ModelState> model, const Sessio
 
 std::vector<Result> SessionState::run_together(const InputView& images, double prepare_ms,
                                                int before) {
-  try {
-    Stopwatch watch;
-    std::vector<ImageResult> found = session_->run(images);
-    const RunTimes ms{prepare_ms / images.count, watch.lap() / images.count};
-    std::vector<Result> results;
-    for (ImageResult& image : found) {
-      check_finite(image, fmt::format("image {}", before + int(results.size())));
-      results.push_back(Result(std::make_shared<ResultState>(
-          ResultState{model_->spec, images.size, std::move(image), ms})));
-    }
-    return results;
-  } catch (const std::bad_alloc&) {
-    fail("there is not enough memory for {} of {}x{}; use smaller ones or fewer at a time",
-         pluralize(images.count, "image"), images.size.height, images.size.width);
+  Stopwatch watch;
+  std::vector<ImageResult> found = session_->run(images);
+  const RunTimes ms{prepare_ms / images.count, watch.lap() / images.count};
+  std::vector<Result> results;
+  for (ImageResult& image : found) {
+    check_finite(image, fmt::format("image {}", before + int(results.size())));
+    results.push_back(Result(std::make_shared<ResultState>(
+        ResultState{model_->spec, images.size, std::move(image), ms})));
   }
+  return results;
 }
 
 std::vector<Result> SessionState::run(const InputView& images, const RunOptions& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -68,13 +69,16 @@ class Steering {
   bool other_work_;
 };
 
-/// Calls `run`; what interrupts it is what the public headers call Cancelled.
+/// Calls `run`; what interrupts it is what the public headers call Cancelled, and memory that is
+/// not there is an error as any other.
 template <typename Run>
 auto cancellable(const Run& run) {
   try {
     return run();
   } catch (const Interrupted&) {
     throw Cancelled("the run was cancelled");
+  } catch (const std::bad_alloc&) {
+    fail("there is not enough memory for this; use smaller images or fewer at a time");
   }
 }
 

@@ -49,20 +49,27 @@ std::vector<Prediction> classify(NetworkSession& session, const ModelSpec& spec,
   Stopwatch watch;
   std::vector<ImageResult> results = session.run(images);
   const double network = watch.lap() / images.count;
-  const int64_t dense = dense_flops(spec, images.size);
-  std::vector<Prediction> predictions(results.size());
+  std::vector<Prediction> predictions;
   for (size_t i = 0; i < results.size(); ++i) {
-    Prediction& prediction = predictions[i];
-    prediction.path = names[i];
-    prediction.size = images.size;
-    prediction.result = std::move(results[i]);
-    prediction.dense_flops = dense;
-    check_finite(prediction.result, prediction.path);
-    prediction.top = top_classes(prediction.result.logits, top);
-    prediction.ms.network = network;
-    prediction.ms.postprocess = watch.lap();
+    predictions.push_back(
+        prediction_of(spec, std::move(results[i]), images.size, names[i], top, network));
   }
   return predictions;
+}
+
+Prediction prediction_of(const ModelSpec& spec, ImageResult result, Size size,
+                         const std::string& name, int top, double network_ms) {
+  Stopwatch watch;
+  Prediction prediction;
+  prediction.path = name;
+  prediction.size = size;
+  prediction.result = std::move(result);
+  prediction.dense_flops = dense_flops(spec, size);
+  check_finite(prediction.result, name);
+  prediction.top = top_classes(prediction.result.logits, top);
+  prediction.ms.network = network_ms;
+  prediction.ms.postprocess = watch.lap();
+  return prediction;
 }
 
 double dense_share(const Prediction& prediction) {

@@ -46,6 +46,11 @@ std::vector<Prediction> classify(NetworkSession& session, const ModelSpec& spec,
                                  const InputView& images, const std::vector<std::string>& names,
                                  int top);
 
+/// What a network said of one image, with its `top` classes; `network_ms` is the image's share of a
+/// run. Throws sact::Error, naming the image, where that is not finite.
+Prediction prediction_of(const ModelSpec& spec, ImageResult result, Size size,
+                         const std::string& name, int top, double network_ms);
+
 /// The share of the dense network's work that it took.
 double dense_share(const Prediction& prediction);
 

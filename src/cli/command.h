@@ -40,6 +40,7 @@ void declare_import(CLI::App& app, Action& action);
 void declare_export(CLI::App& app, Action& action);
 void declare_synth(CLI::App& app, Action& action);
 void declare_saliency(CLI::App& app, Action& action);
+void declare_serve(CLI::App& app, Action& action);
 void declare_coco_eval(CLI::App& app, Action& action);
 void declare_doctor(CLI::App& app, Action& action);
 void declare_help(CLI::App& app, Action& action);

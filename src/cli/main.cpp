@@ -34,6 +34,7 @@ constexpr Declaration kCommands[] = {
     {kRun, sact::cli::declare_predict},
     {kRun, sact::cli::declare_detect},
     {kRun, sact::cli::declare_saliency},
+    {kRun, sact::cli::declare_serve},
     {kTrain, sact::cli::declare_train},
     {kTrain, sact::cli::declare_train_detector},
     {kTrain, sact::cli::declare_adapt},

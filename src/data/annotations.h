@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sact/box.h"
 #include "base/size.h"
 #include "data/dataset.h"
+#include "sact/box.h"
 
 namespace sact::data {
 

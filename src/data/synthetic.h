@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sact/box.h"
 #include "io/image.h"
+#include "sact/box.h"
 #include "sact/types.h"
 
 namespace sact::data {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "sact/box.h"
 #include "base/size.h"
 #include "io/image.h"
 #include "report/color.h"
+#include "sact/box.h"
 #include "sact/types.h"
 
 namespace sact::report {

@@ -11,6 +11,7 @@
 
 #include "support/errors.h"
 #include "support/program.h"
+#include "support/small_detector.h"
 
 namespace sact::test {
 
@@ -67,10 +68,7 @@ class LibraryDetector : public Library {
  protected:
   static void SetUpTestSuite() {
     Library::SetUpTestSuite();
-    std::ofstream(path("spec.json")) << R"({"units": [1, 2, 2], "width": 4, "classes": 3,
-        "halting": "sact", "labels": ["cat", "dog", "car"],
-        "detection": {"shorter_side": 64, "anchor_sizes": [16, 32], "proposals": 20,
-                      "proposal_channels": 8, "crop": 8, "pool": 2}})";
+    std::ofstream(path("spec.json")) << kSmallDetector;
     const auto made = run_sact({"new", "--spec", path("spec.json"), "--halting-bias", "-1",
                                 "--halting-scale", "0.1", "--out", path("detector")});
     ASSERT_EQ(made.status, 0) << made.err;

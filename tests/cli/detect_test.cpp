@@ -9,6 +9,7 @@
 #include "io/image.h"
 #include "io/json.h"
 #include "support/program.h"
+#include "support/small_detector.h"
 #include "support/temporary.h"
 
 namespace sact {
@@ -20,11 +21,7 @@ using test::run_sact;
 class CliDetect : public ::testing::Test {
  protected:
   void SetUp() override {
-    write("spec.json",
-          R"({"units": [1, 2, 2], "width": 4, "classes": 3, "halting": "sact",
-              "labels": ["cat", "dog", "car"],
-              "detection": {"shorter_side": 64, "anchor_sizes": [16, 32], "proposals": 20,
-                            "proposal_channels": 8, "crop": 8, "pool": 2}})");
+    write("spec.json", test::kSmallDetector);
     run({"new", "--spec", "spec.json", "--halting-bias", "-1", "--halting-scale", "0.1", "--out",
          "m"});
     data::SyntheticOptions options;

@@ -36,6 +36,7 @@ CpuSession::CpuSession(std::shared_ptr<const Plan> plan, std::shared_ptr<ThreadT
       scratch_(size_t(team_->size())) {}
 
 void CpuSession::set_halting(const HaltingControl& halting) {
+  if (halting.shift == halting_.shift && halting.hard_budget == halting_.hard_budget) return;
   halting_ = halting;
   geometry_ = nullptr;  // the budget is made with it
 }

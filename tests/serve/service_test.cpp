@@ -1,0 +1,181 @@
+// What the service answers, without sockets.
+#include "serve/service.h"
+
+#include <thread>
+
+#include "serve/served.h"
+
+namespace sact::serve {
+namespace {
+
+using io::Json;
+using test::contents_of, test::kPicture;
+
+class Services : public test::Served {
+ protected:
+  static ServiceLimits limits() {
+    ServiceLimits limits;
+    limits.max_pixels = 10'000'000;
+    return limits;
+  }
+  HttpReply get(const std::string& path) { return service_.answer({"GET", path, {}, {}}); }
+  HttpReply post(const std::string& task, const std::vector<HttpFile>& files,
+                 const std::map<std::string, std::string>& parameters = {}) {
+    return service_.answer({"POST", "/v1/" + task, parameters, files});
+  }
+  static Json json_of(const HttpReply& reply, int status = 200) {
+    EXPECT_EQ(reply.status, status) << reply.body;
+    return Json::parse(reply.body);
+  }
+  std::string error_of(const HttpReply& reply, int status) {
+    return json_of(reply, status)["error"].get<std::string>();
+  }
+  static Json printed(const std::vector<std::string>& arguments) {
+    const auto run = test::run_sact(arguments);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return Json::parse(run.out)["images"][0];
+  }
+
+  Service service_{*models_, limits()};
+  std::string picture_ = contents_of(kPicture);
+};
+
+TEST_F(Services, ClassifyingGivesWhatTheProgramGives) {
+  const Json right = printed({"predict", path("adaptive.safetensors"), kPicture, "--json",
+                              "--no-pictures", "--threads", "1"});
+  const Json found = json_of(post("classify", {{"", picture_}}))["images"][0];
+  for (const char* key : {"top", "ponder_cost", "blocks", "flops", "dense_flops"}) {
+    EXPECT_EQ(found[key], right[key]) << key;
+  }
+  EXPECT_EQ(found["together"], 1);
+  EXPECT_FALSE(found.contains("ponder_map"));
+  EXPECT_FALSE(found.contains("dense_ms"));
+}
+
+TEST_F(Services, DetectingGivesWhatTheProgramGives) {
+  const Json right = printed({"detect", path("finder.safetensors"), kPicture, "--json",
+                              "--no-pictures", "--threads", "1"});
+  const Json found = json_of(post("detect", {{"a.png", picture_}}, {{"dense", "1"}}))["images"][0];
+  for (const char* key :
+       {"detections", "ponder_cost", "flops", "dense_flops", "box_flops", "proposals"}) {
+    EXPECT_EQ(found[key], right[key]) << key;
+  }
+  EXPECT_GT(found["detections"].size(), 0u);
+  EXPECT_GT(found["dense_ms"].get<double>(), 0);
+  EXPECT_EQ(found["path"], "a.png");
+}
+
+TEST_F(Services, MapsAndTheDenseRunComeOnDemand) {
+  const Json found =
+      json_of(post("classify", {{"", picture_}},
+                   {{"maps", "1"}, {"dense", "1"}, {"halting_shift", "1"}}))["images"][0];
+  EXPECT_EQ(found["ponder_map"]["values"].size(), 256u);
+  EXPECT_EQ(found["blocks"][1]["ponder_map"]["height"], 8);
+  EXPECT_EQ(found["blocks"][1]["of_units"], 4);
+  EXPECT_GT(found["dense_ms"].get<double>(), 0);
+  EXPECT_GT(found["crop"]["left"].get<int>(), 0);
+  const Json usual = json_of(post("classify", {{"", picture_}}))["images"][0];
+  EXPECT_LT(found["flops"], usual["flops"]);
+}
+
+TEST_F(Services, SaliencyIsAMap) {
+  for (const char* model : {"adaptive", "finder"}) {
+    const Json found = json_of(
+        post("saliency", {{"", picture_}}, {{"model", model}, {"size", "64"}}))["images"][0];
+    EXPECT_EQ(found["map"]["height"], 16);
+    EXPECT_EQ(found["map"]["values"].size(), 16 * found["map"]["width"].get<size_t>());
+  }
+  EXPECT_NE(error_of(post("saliency", {{"", picture_}}, {{"model", "plain"}}), 400)
+                .find("same everywhere"),
+            std::string::npos);
+}
+
+TEST_F(Services, FilesOfOneFormRunTogetherAndFailAlone) {
+  const Json json =
+      json_of(post("classify", {{"a", picture_}, {"broken", "no picture"}, {"b", picture_}}));
+  ASSERT_EQ(json["images"].size(), 3u);
+  EXPECT_EQ(json["images"][0]["together"], 2);
+  EXPECT_EQ(json["images"][0]["top"], json["images"][2]["top"]);
+  EXPECT_NE(json["images"][1]["error"].get<std::string>().find("broken"), std::string::npos);
+}
+
+TEST_F(Services, MistakesAreNamedWithTheirStatus) {
+  EXPECT_NE(error_of(post("classify", {{"x.jpg", "no picture"}}), 400).find("x.jpg"),
+            std::string::npos);
+  error_of(post("classify", {}), 400);
+  error_of(post("classify", {{"", ""}}), 400);
+  EXPECT_NE(error_of(post("classify", {{"", picture_}}, {{"model", "none"}}), 404).find("none"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of(post("classify", {{"", picture_}}, {{"model", "finder"}}), 400).find("/v1/detect"),
+      std::string::npos);
+  EXPECT_NE(error_of(post("classify", {{"", picture_}}, {{"toop", "1"}}), 400).find("toop"),
+            std::string::npos);
+  error_of(get("/v1/classify"), 405);
+  error_of(service_.answer({"POST", "/health", {}, {}}), 405);
+  for (const char* path :
+       {"/etc/passwd", "/../etc/passwd", "/v1/none", "/v1/../health", "//", "/page.html"}) {
+    error_of(get(path), 404);
+  }
+  ServiceLimits small = limits();
+  small.max_pixels = 100;
+  Service strict(*models_, small);
+  EXPECT_NE(
+      error_of(strict.answer({"POST", "/v1/classify", {}, {{"", picture_}}}), 400).find("100"),
+      std::string::npos);
+  small = limits();
+  small.queue.waiting = 1;
+  Service busy(*models_, small);
+  const HttpReply reply =
+      busy.answer({"POST", "/v1/classify", {}, {{"", picture_}, {"", picture_}}});
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(std::count(reply.headers.begin(), reply.headers.end(),
+                       std::pair<std::string, std::string>("Retry-After", "1")),
+            1);
+}
+
+TEST_F(Services, TheDescriptionIsOfWhatThereIs) {
+  const Json api = json_of(get("/openapi.json"));
+  EXPECT_EQ(api["openapi"], "3.0.3");
+  for (const auto& [path, methods] : api["paths"].items()) {
+    for (const auto& [method, what] : methods.items()) {
+      std::map<std::string, std::string> parameters;
+      if (what.contains("parameters")) {
+        for (const Json& parameter : what["parameters"]) {
+          const std::string name = parameter["name"];
+          if (name == "model" || name == "budget" || name == "size") continue;
+          parameters[name] = name == "hard_budget" ? "0.95" : parameter["schema"]["default"].dump();
+        }
+      }
+      const bool posts = method == "post";
+      const HttpReply reply = service_.answer(
+          {posts ? "POST" : "GET", path, parameters,
+           posts ? std::vector<HttpFile>{{"", picture_}} : std::vector<HttpFile>{}});
+      EXPECT_EQ(reply.status, 200) << path << reply.body;
+    }
+  }
+  EXPECT_EQ(json_of(get("/v1/models"))["models"].size(), 3u);
+}
+
+TEST_F(Services, HealthMetricsAndPage) {
+  EXPECT_EQ(json_of(get("/health"))["status"], "ok");
+  json_of(post("classify", {{"", picture_}}));
+  const std::string metrics = get("/metrics").body;
+  for (const char* line :
+       {"sact_requests_total{endpoint=\"/v1/classify\",status=\"200\"} 1\n",
+        "sact_images_total{model=\"adaptive\"} 1\n", "sact_queue_images 0\n",
+        "sact_batch_images_bucket{le=\"1\"} 1\n", "# TYPE sact_request_seconds histogram\n"}) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line << metrics;
+  }
+  const HttpReply page = get("/");
+  EXPECT_EQ(page.type, "text/html; charset=utf-8");
+  EXPECT_NE(page.body.find("</html>"), std::string::npos);
+  for (const char* elsewhere : {"http://", "https://", "src=\"//", "@import"}) {
+    EXPECT_EQ(page.body.find(elsewhere), std::string::npos) << elsewhere;
+  }
+  service_.drain();
+  EXPECT_EQ(get("/health").status, 503);
+}
+
+}  // namespace
+}  // namespace sact::serve
