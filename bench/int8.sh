@@ -6,7 +6,8 @@
 # DATA has train/ and val/ with folders of classes. Each MODEL is exported with every way to choose ranges, calibrated on
 # photographs of train/, and evaluated on val/ beside itself in fp32; ponder cost maps are compared on PHOTOS (8) photographs
 # of every class. SACT is the program (build/sact), THREADS the number of threads (2), ROUNDS how often everything takes its
-# turn (31). Keep the machine free of other work for the speeds.
+# turn (31). Keep the machine free of other work for the speeds. ONNX is the folder of the peer (bench/peers/onnx), which runs the
+# same whole numbers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:?"usage: bench/int8.sh OUT DATA MODEL..."} data=${2:?"which data?"}
@@ -23,6 +24,16 @@ for isa in "" ${ISAS:-AVX512-VNNI}; do
       --dtype fp32,int8 --density 0.25,0.5,0.75 --rounds $((batch == 1 ? rounds : (rounds + 2) / 3))
   done
 done
+
+# ONNX Runtime on the same whole numbers. Peers are measured beside fp32; all take turns.
+onnx=${ONNX:-bench/peers/onnx}
+if [[ -d $onnx/node_modules ]]; then
+  "$sact" export "$work/plain8.safetensors" --dtype int8 --onnx "$work/plain8.onnx" --size 224 --batch 1 >/dev/null
+  bench onnxruntime-int8 "$work/plain8.safetensors" --size 224 --dtype fp32,int8 --density 0.5 --pause 60 --rounds "$rounds" \
+    --peer "node $onnx/onnx_time.mjs $work/plain8.onnx --threads $threads --batch 1 --size 224x224"
+else
+  echo "without ONNX Runtime: see bench/README.md for how to install it"
+fi
 
 photos=()
 for folder in "$data"/val/*/; do

@@ -13,8 +13,10 @@ inline float float_from_bf16(uint16_t bits) {
 
 inline uint16_t bf16_from_float(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return uint16_t((bits >> 16) | 0x40);
-  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+  // Both are worked out, so that loops over many numbers have no branches.
+  const uint32_t quiet = (bits >> 16) | 0x40;
+  const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  return uint16_t(value != value ? quiet : rounded);
 }
 
 inline float float_from_f16(uint16_t bits) {

@@ -83,24 +83,31 @@ void check_usage(const ExportOptions& options) {
   if (!options.photographs.empty() && options.dtype != kInt8) {
     throw CLI::ValidationError("--calibrate", "is for --dtype int8");
   }
+  if (!options.onnx.empty() && !options.dtype.empty() && options.dtype != kInt8) {
+    throw CLI::ValidationError("--dtype", "with --onnx is int8, or left out for 32 bits");
+  }
 }
 
-int run_onnx(const ExportOptions& options, const ModelFile& model, const ModelSpec& spec) {
+int run_onnx(ExportOptions& options, const ModelFile& model, const ModelSpec& spec) {
   OnnxOptions onnx{options.batch, {}, SACT_VERSION};
+  expect_onnx_network(options.onnx, spec);  // before photographs are run
+  if (options.dtype == kInt8) onnx.input_scales = quantization_of(options, model, spec).scales;
   if (!options.input.size.empty()) onnx.image = parse_size(options.input.size);
   write_onnx(
       options.onnx, spec, [&](const WeightInfo& weight) { return model.values(weight); }, onnx);
   const uint64_t bytes = std::filesystem::file_size(options.onnx);
   if (options.common.json) {
     const io::Json any = nullptr;
-    print_json({{"model", options.model},
-                {"out", options.onnx},
-                {"opset", kOnnxOpset},
-                {"bytes", bytes},
-                {"batch", onnx.batch ? io::Json(*onnx.batch) : any},
-                {"height", onnx.image ? io::Json(onnx.image->height) : any},
-                {"width", onnx.image ? io::Json(onnx.image->width) : any},
-                {"spec", io::Json::parse(to_json(spec))}});
+    print_json(
+        {{"model", options.model},
+         {"out", options.onnx},
+         {"opset", kOnnxOpset},
+         {"dtype", io::dtype_name(onnx.input_scales.empty() ? io::Dtype::kF32 : io::Dtype::kI8)},
+         {"bytes", bytes},
+         {"batch", onnx.batch ? io::Json(*onnx.batch) : any},
+         {"height", onnx.image ? io::Json(onnx.image->height) : any},
+         {"width", onnx.image ? io::Json(onnx.image->width) : any},
+         {"spec", io::Json::parse(to_json(spec))}});
     return 0;
   }
   const std::string size =
@@ -174,9 +181,8 @@ void declare_export(CLI::App& app, Action& action) {
       ->add_option(
           "--dtype", options->dtype,
           "Storage of large weights (default: as they are); int8 also makes the engine run "
-          "in whole numbers of 8 bits")
-      ->check(CLI::IsMember({"f32", "f16", "bf16", kInt8}))
-      ->excludes(onnx);
+          "in whole numbers of 8 bits. With --onnx: int8 alone, others have 32 bits")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", kInt8}));
   command
       ->add_option("--calibrate", options->photographs,
                    "With --dtype int8: photographs, directories or patterns of what the network "
@@ -206,13 +212,15 @@ void declare_export(CLI::App& app, Action& action) {
       ->type_name("FILE");
   add_threads_option(*command, options->common);
   add_output_options(*command, options->common);
-  set_examples(*command,
-               "  sact export runs/sact/best.safetensors --dtype f16 --out small.safetensors\n"
-               "  sact export m.safetensors --dtype int8 --calibrate photos/ --out m8.safetensors\n"
-               "  sact export resnetv2_50.safetensors --mean 0.5,0.5,0.5 --std 0.5,0.5,0.5 \\\n"
-               "              --crop 0.95 --size 224 --labels imagenet.txt --out r50.safetensors\n"
-               "  sact export r50.safetensors --onnx r50.onnx\n"
-               "  sact export r50.safetensors --onnx r50-224.onnx --size 224x224 --batch 1");
+  set_examples(
+      *command,
+      "  sact export runs/sact/best.safetensors --dtype f16 --out small.safetensors\n"
+      "  sact export m.safetensors --dtype int8 --calibrate photos/ --out m8.safetensors\n"
+      "  sact export resnetv2_50.safetensors --mean 0.5,0.5,0.5 --std 0.5,0.5,0.5 \\\n"
+      "              --crop 0.95 --size 224 --labels imagenet.txt --out r50.safetensors\n"
+      "  sact export r50.safetensors --onnx r50.onnx\n"
+      "  sact export r50.safetensors --onnx r50-224.onnx --size 224x224 --batch 1\n"
+      "  sact export r50.safetensors --dtype int8 --calibrate photos/ --onnx r50-int8.onnx");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

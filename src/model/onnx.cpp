@@ -27,9 +27,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "io/protobuf.h"
-#include "io/safetensors.h"
 #include "model/architecture.h"
 #include "model/model_file.h"
+#include "model/onnx_weights.h"
 
 namespace sact {
 namespace {
@@ -37,7 +37,6 @@ namespace {
 using io::ProtobufMessage;
 
 constexpr int kIrVersion = 8;  // the one that came with opset 17
-constexpr int kFloat = 1;      // TensorProto.DataType
 constexpr uint64_t kMaxBytes = INT32_MAX;
 
 /// An operation under construction. It has one output, which bears its name unless told otherwise.
@@ -96,8 +95,11 @@ class Node {
 /// name of what it reads and returns the name of what it makes.
 class NetworkNodes {
  public:
-  NetworkNodes(const ModelSpec& spec, ProtobufMessage& graph)
-      : architecture_(spec), norm_epsilon_(spec.norm_epsilon), graph_(graph) {}
+  NetworkNodes(const ModelSpec& spec, bool whole_numbers, ProtobufMessage& graph)
+      : architecture_(spec),
+        norm_epsilon_(spec.norm_epsilon),
+        whole_numbers_(whole_numbers),
+        graph_(graph) {}
 
   void add_all() {
     std::string value = stem(*architecture_.stem, "image");
@@ -134,9 +136,13 @@ class NetworkNodes {
 
   std::string unit(const UnitSteps& steps, const std::string& input) {
     const std::string entry = steps.preactivation ? relu(norm(*steps.preactivation, input)) : input;
-    const std::string shortcut = steps.shortcut ? convolution(*steps.shortcut, entry) : input;
-    std::string value = entry;
-    for (const ConvStep& step : steps.convolutions) value = convolution(step, value);
+    const std::string& first = steps.convolutions.front().name;
+    std::string value = operand(first, entry);
+    const std::string shortcut = steps.shortcut ? unit_layer(*steps.shortcut, value) : input;
+    for (const ConvStep& step : steps.convolutions) {
+      if (step.name != first) value = operand(step.name, value);
+      value = unit_layer(step, value);
+    }
     const std::string name = steps.name + ".add";
     const std::string sum = add(name, Node("Add", name, {shortcut, value}));
     return steps.relu ? relu(sum) : sum;
@@ -150,6 +156,34 @@ class NetworkNodes {
     add("logits",
         Node("Gemm", linear, {"head.flatten", linear + ".weight", linear + ".bias"}, "logits")
             .integer("transB", 1));
+  }
+
+  /// What a layer reads, rounded to its whole numbers.
+  std::string operand(const std::string& layer, const std::string& input) {
+    if (!whole_numbers_) return input;
+    const std::string scale = input_scale_name(layer), zero = layer + ".input_zero";
+    const std::string whole = layer + ".input_quantized", name = layer + ".input";
+    add(whole, Node("QuantizeLinear", whole, {input, scale, zero}));
+    return add(name, Node("DequantizeLinear", name, {whole, scale, zero}));
+  }
+
+  /// Whole numbers of every output channel, as what they stand for.
+  std::string dequantized(const std::string& name, std::initializer_list<std::string_view> inputs) {
+    return add(name, Node("DequantizeLinear", name, inputs).integer("axis", 0));
+  }
+
+  /// A convolution of a unit, with what follows it.
+  std::string unit_layer(const ConvStep& step, const std::string& input) {
+    if (!whole_numbers_) return convolution(step, input);
+    const std::string& name = step.name;
+    const std::string weights =
+        dequantized(name + ".weight_dequantized",
+                    {name + ".weight", weight_scale_name(name), name + ".weight_zero"});
+    const std::string bias =
+        dequantized(name + ".bias_dequantized", {name + ".bias", name + ".bias_scale"});
+    const std::string value =
+        add(name, Node("Conv", name, {input, weights, bias}).window(step.kernel, step.stride));
+    return step.relu ? relu(value) : value;
   }
 
   /// With what follows it.
@@ -181,6 +215,7 @@ class NetworkNodes {
 
   const Architecture architecture_;
   const double norm_epsilon_;
+  const bool whole_numbers_;
   ProtobufMessage& graph_;
 };
 
@@ -194,7 +229,7 @@ std::string value_info(std::string_view name, const std::vector<Dimension>& dime
     if (const auto* symbol = std::get_if<std::string>(&extent)) dimension.bytes(2, *symbol);
     shape.bytes(1, dimension.encoded());
   }
-  tensor.integer(1, kFloat).bytes(2, shape.encoded());
+  tensor.integer(1, int(OnnxType::kFloat)).bytes(2, shape.encoded());
   type.bytes(1, tensor.encoded());
   return info.bytes(1, name).bytes(2, type.encoded()).encoded();
 }
@@ -208,21 +243,11 @@ ProtobufMessage graph_without_weights(const ModelSpec& spec, const OnnxOptions& 
     width = options.image->width;
   }
   ProtobufMessage graph;
-  NetworkNodes(spec, graph).add_all();
+  NetworkNodes(spec, !options.input_scales.empty(), graph).add_all();
   graph.bytes(2, "sact");
   graph.bytes(11, value_info("image", {batch, 3, height, width}));
   graph.bytes(12, value_info("logits", {batch, spec.classes}));
   return graph;
-}
-
-/// An initializer of a GraphProto up to where the weight's values begin.
-std::string initializer_start(const WeightInfo& weight) {
-  const uint64_t value_bytes = uint64_t(weight.elements()) * sizeof(float);
-  ProtobufMessage tensor, field;
-  for (int64_t extent : weight.shape) tensor.integer(1, extent);
-  tensor.integer(2, kFloat).bytes(8, weight.name).begin_bytes(9, value_bytes);
-  field.begin_bytes(5, tensor.encoded().size() + value_bytes);
-  return field.encoded() + tensor.encoded();
 }
 
 /// A ModelProto without its graph, which may come last.
@@ -234,7 +259,9 @@ ProtobufMessage model_without_graph(const ModelSpec& spec, const OnnxOptions& op
   return model.bytes(8, operators.encoded()).bytes(14, property.encoded());
 }
 
-void check_expressible(const std::filesystem::path& path, const ModelSpec& spec) {
+}  // namespace
+
+void expect_onnx_network(const std::filesystem::path& path, const ModelSpec& spec) {
   validate(spec, path.string());
   if (spec.adaptive()) {
     fail(
@@ -244,17 +271,15 @@ void check_expressible(const std::filesystem::path& path, const ModelSpec& spec)
   }
 }
 
-}  // namespace
-
 void write_onnx(const std::filesystem::path& path, const ModelSpec& spec,
                 const WeightValues& values, const OnnxOptions& options) {
-  check_expressible(path, spec);
-  const std::vector<WeightInfo> weights = weight_list(spec);
+  expect_onnx_network(path, spec);
+  const std::vector<OnnxInitializer> weights =
+      onnx_initializers(spec, options.input_scales, values);
   const ProtobufMessage graph = graph_without_weights(spec, options);
   uint64_t graph_bytes = graph.encoded().size();
-  for (const WeightInfo& weight : weights) {
-    graph_bytes += initializer_start(weight).size() + uint64_t(weight.elements()) * sizeof(float);
-  }
+  for (const OnnxInitializer& weight : weights)
+    graph_bytes += weight.start().size() + weight.size();
   ProtobufMessage model = model_without_graph(spec, options);
   model.begin_bytes(7, graph_bytes);
   const uint64_t bytes = model.encoded().size() + graph_bytes;
@@ -265,11 +290,9 @@ void write_onnx(const std::filesystem::path& path, const ModelSpec& spec,
   AtomicFile file(path);
   file.write(model.encoded());
   file.write(graph.encoded());
-  for (const WeightInfo& weight : weights) {
-    const std::vector<float> numbers = values(weight);
-    SACT_ASSERT(int64_t(numbers.size()) == weight.elements());
-    file.write(initializer_start(weight));
-    file.write(io::stored_as(numbers, io::Dtype::kF32));
+  for (const OnnxInitializer& weight : weights) {
+    file.write(weight.start());
+    file.write(weight.bytes());
   }
   file.commit();
 }

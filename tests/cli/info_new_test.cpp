@@ -300,6 +300,29 @@ TEST_F(CliOnnx, TakesASizeABatchAndWhatTheSpecShallSay) {
   EXPECT_TRUE(Json::parse(symbolic.out)["batch"].is_null()) << symbolic.out;
 }
 
+TEST_F(CliOnnx, WritesWholeNumbers) {
+  ASSERT_EQ(run({"synth", "--out", "photos", "--count", "4", "--size", "64"}).status, 0);
+  const auto made = run({"export", "none", "--dtype", "int8", "--calibrate", "photos", "--onnx",
+                         "m8.onnx", "--json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(Json::parse(made.out)["dtype"], "I8");
+  const auto plain = run({"export", "none", "--onnx", "m.onnx", "--json"});
+  EXPECT_EQ(Json::parse(plain.out)["dtype"], "F32");
+  const auto rounded = [&](const char* file) {
+    int count = 0;
+    const test::Fields graph = test::parse_message(model_of(file).at(7).at(0));
+    for (const std::string& node : graph.at(1)) {
+      count += test::parse_message(node).at(4).at(0) == "QuantizeLinear";
+    }
+    return count;
+  };
+  EXPECT_GT(rounded("m8.onnx"), 0);
+  EXPECT_EQ(rounded("m.onnx"), 0);
+  expect_error(run({"export", "none", "--dtype", "int8", "--onnx", "m.onnx"}), 1, "--calibrate");
+  expect_error(run({"export", "sact", "--dtype", "int8", "--calibrate", "photos", "--onnx", "m"}),
+               1, "halting sact");
+}
+
 TEST_F(CliOnnx, MistakesGetOneLine) {
   expect_error(run({"export", "sact", "--onnx", "m.onnx"}), 1, "halting sact");
   expect_error(run({"export", "none"}), 2, "--onnx");

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "kernels/tested_tables.h"
 #include "model/initial_weights.h"
 #include "support/errors.h"
 
@@ -167,6 +168,33 @@ TEST(SessionReuse, TheNumberOfThreadsDoesNotMatter) {
       if (threads == 1) right = found;
       for (size_t i = 0; i < right.size(); ++i) expect_near(found[i], right[i]);
     }
+  }
+}
+
+/// On tile registers, which every machine emulates, threads share the 3x3 layer of a unit by
+/// columns and what follows it by rows.
+TEST(SessionReuse, ThreadsShareLayersOfAUnitInDifferentWays) {
+  const Size size{96, 80};
+  const Kind kind{Halting::kSact, Stem::kImageNet, UnitKind::kBottleneck, {1, 3}, 64, 1};
+  const ModelSpec spec = spec_of(kind);
+  const auto plan = plan_of(spec, *kernels::tested_tables().back(), kernels::DataType::kBFloat16);
+  const auto planes = noise(1, size, 4);
+  std::vector<ImageResult> right;
+  for (int threads : {1, 2, 3, 4}) {
+    SCOPED_TRACE(threads);
+    CpuSession session(plan, threads);
+    session.set_profiling(true);
+    session.prescribe_units(units_of(spec, 1, size, /*all=*/false));
+    const auto found = session.run(planes, 1, size);
+    if (threads == 1) right = found;
+    expect_near(found[0], right[0]);
+    if (threads != 2) continue;
+    std::map<std::string, Split> splits;
+    for (const DescribedLayer& layer : described_layers(*plan, session.profile())) {
+      splits[layer.name] = layer.profile.split;
+    }
+    EXPECT_EQ(splits.at("stages.1.blocks.1.conv2").column_parts, 2);
+    EXPECT_EQ(splits.at("stages.1.blocks.1.conv3").row_parts, 2);
   }
 }
 

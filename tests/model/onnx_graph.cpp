@@ -47,11 +47,32 @@ OnnxNode read_node(const Fields& fields) {
   return node;
 }
 
+template <typename Number>
+std::vector<float> numbers(const std::string& bytes) {
+  std::vector<Number> values(bytes.size() / sizeof(Number));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
+  return {values.begin(), values.end()};
+}
+
 OnnxWeight read_weight(const Fields& fields) {
-  OnnxWeight weight{text(fields, 8), integer(fields, 2), integers(fields, 1), {}};
   const std::string bytes = text(fields, 9);
-  weight.values.resize(bytes.size() / sizeof(float));
-  std::memcpy(weight.values.data(), bytes.data(), weight.values.size() * sizeof(float));
+  OnnxWeight weight{text(fields, 8), integer(fields, 2), integers(fields, 1), {}};
+  switch (weight.type) {
+    case 1:
+      weight.values = numbers<float>(bytes);
+      break;
+    case 2:
+      weight.values = numbers<uint8_t>(bytes);
+      break;
+    case 3:
+      weight.values = numbers<int8_t>(bytes);
+      break;
+    case 6:
+      weight.values = numbers<int32_t>(bytes);
+      break;
+    default:
+      ADD_FAILURE() << weight.name << ": type " << weight.type;
+  }
   return weight;
 }
 
@@ -140,7 +161,8 @@ void each_element(const std::vector<int64_t>& shape, Use&& use) {
   }
 }
 
-Array convolution(const OnnxNode& node, const Array& input, const Array& weight) {
+Array convolution(const OnnxNode& node, const Array& input, const Array& weight,
+                  const Array* bias) {
   const Window window(node, input);
   EXPECT_EQ(weight.shape[1], input.shape[1]) << node.name;
   EXPECT_EQ(weight.shape[2], window.kernel[0]) << node.name;
@@ -149,7 +171,7 @@ Array convolution(const OnnxNode& node, const Array& input, const Array& weight)
                          window.extent(input.shape[3], 1)},
                         0);
   each_element(output.shape, [&](int64_t n, int64_t o, int64_t y, int64_t x) {
-    double sum = 0;
+    double sum = bias ? bias->values.at(size_t(o)) : 0;
     window.taps(input, y, x, [&](int64_t from_y, int64_t from_x, int64_t ky, int64_t kx) {
       for (int64_t c = 0; c < input.shape[1]; ++c) {
         sum += at(input, n, c, from_y, from_x) * at(weight, o, c, ky, kx);
@@ -212,10 +234,43 @@ Array linear(const OnnxNode& node, const Array& input, const Array& weight, cons
   return output;
 }
 
+/// To whole numbers from 0 to 255, ties to the even one, as ONNX says.
+Array quantize(const Array& input, const Array& scale, const Array& zero) {
+  Array output = input;
+  for (double& value : output.values) {
+    const double whole = std::nearbyint(double(float(value) / float(scale.values.at(0))));
+    value = std::clamp(whole + zero.values.at(0), 0.0, 255.0);
+  }
+  return output;
+}
+
+/// With one scale, or one for every element of the first axis.
+Array dequantize(const OnnxNode& node, const Array& input, const Array& scale, const Array* zero) {
+  const bool whole = scale.shape.empty();
+  if (!whole) {
+    EXPECT_EQ(node.attributes.at("axis").integer, 0) << node.name;
+    EXPECT_EQ(scale.shape, std::vector<int64_t>{input.shape.at(0)}) << node.name;
+  }
+  if (zero) {
+    EXPECT_EQ(zero->shape, scale.shape) << node.name;
+  }
+  Array output = input;
+  const size_t each = whole ? output.values.size() : output.values.size() / scale.values.size();
+  for (size_t i = 0; i < output.values.size(); ++i) {
+    const size_t place = i / each;
+    output.values[i] =
+        (input.values[i] - (zero ? zero->values.at(place) : 0)) * scale.values.at(place);
+  }
+  return output;
+}
+
 Array run_node(const OnnxNode& node, const std::vector<const Array*>& inputs) {
   const Array& first = *inputs.at(0);
   Array output = first;
-  if (node.operation == "Conv") return convolution(node, first, *inputs.at(1));
+  const Array* third = inputs.size() > 2 ? inputs[2] : nullptr;
+  if (node.operation == "Conv") return convolution(node, first, *inputs.at(1), third);
+  if (node.operation == "QuantizeLinear") return quantize(first, *inputs.at(1), *inputs.at(2));
+  if (node.operation == "DequantizeLinear") return dequantize(node, first, *inputs.at(1), third);
   if (node.operation == "BatchNormalization") return normalise(node, inputs);
   if (node.operation == "MaxPool") return max_pool(node, first);
   if (node.operation == "GlobalAveragePool") return average(first);

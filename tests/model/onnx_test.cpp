@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -75,37 +76,70 @@ class Onnx : public ::testing::Test {
   test::TemporaryDirectory directory_;
 };
 
+/// Scales that cut off a little of what layers read: some numbers become 255.
+InputScales some_scales(const ModelSpec& spec) {
+  InputScales scales;
+  float scale = 0.004f;
+  for (const QuantizedLayer& layer : quantized_layers(spec)) {
+    if (layer.name == layer.reads_like) scales[layer.name] = scale += 0.0005f;
+  }
+  for (const QuantizedLayer& layer : quantized_layers(spec)) {
+    scales[layer.name] = scales.at(layer.reads_like);
+  }
+  return scales;
+}
+
 class OnnxKinds : public Onnx, public ::testing::WithParamInterface<std::tuple<Stem, UnitKind>> {};
 class OnnxPools : public Onnx, public ::testing::WithParamInterface<StemPool> {};
 
-/// The graph against the engine's plainest form, on two images.
-void expect_equal_logits(const ModelFile& model, const OnnxModel& onnx, Size size) {
+/// How far the graph is from the engine's plainest form on two images, of its logits. With scales
+/// the engine runs in whole numbers.
+double logit_error(const ModelFile& model, const OnnxModel& onnx, Size size,
+                   const InputScales& scales = {}) {
   constexpr int kImages = 2;
   std::vector<float> planes(size_t(kImages * 3 * size.positions()));
   Random random(11);
   for (float& value : planes) value = float(random.normal());
 
-  engine::CpuSession session(std::make_shared<engine::Plan>(model, kernels::scalar_table()), 1);
+  const engine::WeightSource weights = [&](const WeightInfo& info) { return model.values(info); };
+  engine::CpuSession session(
+      std::make_shared<engine::Plan>(model.spec(), weights, kernels::scalar_table(),
+                                     scales.empty() ? Precision::kFloat32 : Precision::kInt8,
+                                     engine::Multiplications::kDirect, scales),
+      1);
   const std::vector<ImageResult> expected = session.run(planes, kImages, size);
   const test::Array found = test::interpret(
       onnx, {{kImages, 3, size.height, size.width}, {planes.begin(), planes.end()}});
-  ASSERT_EQ(found.shape, (std::vector<int64_t>{kImages, model.spec().classes}));
+  EXPECT_EQ(found.shape, (std::vector<int64_t>{kImages, model.spec().classes}));
+  double largest = 0;
   for (size_t image = 0; image < kImages; ++image) {
     double error = 0, norm = 0;
     for (size_t c = 0; c < expected[image].logits.size(); ++c) {
       const double logit = expected[image].logits[c];
-      error += std::pow(found.values[image * expected[image].logits.size() + c] - logit, 2);
+      error += std::pow(found.values.at(image * expected[image].logits.size() + c) - logit, 2);
       norm += logit * logit;
     }
     EXPECT_GT(norm, 0.01);
-    EXPECT_LT(std::sqrt(error / norm), 1e-4) << "image " << image;
+    largest = std::max(largest, std::sqrt(error / norm));
   }
+  return largest;
 }
 
 TEST_P(OnnxKinds, GraphComputesWhatTheEngineComputes) {
   const auto [stem, unit] = GetParam();
   const ModelFile model = model_of(tiny_spec(stem, unit));
-  expect_equal_logits(model, exported(model), {33, 40});
+  EXPECT_LT(logit_error(model, exported(model), {33, 40}), 1e-4);
+}
+
+/// Sums are rounded in other places, so that here and there a number falls to the other side of a
+/// half: one step of 255 in one place. A graph in floats is much further away.
+TEST_P(OnnxKinds, WholeNumbersAreTheEngines) {
+  const auto [stem, unit] = GetParam();
+  const ModelFile model = model_of(tiny_spec(stem, unit));
+  const InputScales scales = some_scales(model.spec());
+  const OnnxModel whole = exported(model, {{}, {}, "", scales});
+  EXPECT_LT(logit_error(model, whole, {33, 40}, scales), 1.5e-3);
+  EXPECT_GT(logit_error(model, exported(model), {33, 40}, scales), 4e-3);
 }
 
 TEST_P(OnnxPools, PaddingIsTheEngines) {
@@ -116,7 +150,7 @@ TEST_P(OnnxPools, PaddingIsTheEngines) {
   // The stem halves: even and odd extents enter the pool.
   for (const Size size : {Size{64, 66}, {36, 69}}) {
     SCOPED_TRACE(size.width);
-    expect_equal_logits(model, exported(model), size);
+    EXPECT_LT(logit_error(model, exported(model), size), 1e-4);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Paddings, OnnxPools,
@@ -124,9 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Paddings, OnnxPools,
                                            StemPool::kValid),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-TEST_P(OnnxKinds, EveryValueIsMadeOnceAndBeforeItIsUsed) {
-  const auto [stem, unit] = GetParam();
-  const OnnxModel onnx = exported(model_of(tiny_spec(stem, unit)));
+void expect_made_once_and_used(const OnnxModel& onnx) {
   std::set<std::string> made, names, used;
   for (const auto& input : onnx.inputs) made.insert(input.name);
   for (const auto& weight : onnx.weights) {
@@ -144,6 +176,45 @@ TEST_P(OnnxKinds, EveryValueIsMadeOnceAndBeforeItIsUsed) {
   ASSERT_EQ(onnx.outputs.size(), 1u);
   used.insert(onnx.outputs[0].name);
   EXPECT_EQ(made, used) << "nothing is left over";
+}
+
+TEST_P(OnnxKinds, EveryValueIsMadeOnceAndBeforeItIsUsed) {
+  const auto [stem, unit] = GetParam();
+  const ModelFile model = model_of(tiny_spec(stem, unit));
+  expect_made_once_and_used(exported(model));
+  expect_made_once_and_used(exported(model, {{}, {}, "", some_scales(model.spec())}));
+}
+
+TEST_F(Onnx, WholeNumbersHaveTypesAndScalesThatRuntimesTake) {
+  ModelSpec spec = tiny_spec(Stem::kSmall, UnitKind::kBottleneckV1);
+  std::vector<Weight> weights = uneven_weights(spec, 3);
+  for (Weight& weight : weights) {  // a channel upside down, one without weights, a huge bias
+    if (weight.info.name == "layer1.0.bn1.weight") weight.values = {-1, 1, 1e-20f, 1, 1};
+    if (weight.info.name == "layer1.0.bn1.bias") weight.values[2] = 3;
+    if (weight.info.name == "layer1.0.conv1.weight") std::fill_n(weight.values.begin() + 5, 5, 0);
+  }
+  const auto path = directory_ / "model.safetensors";
+  write_model(path, spec, weights);
+  const ModelFile model(path);
+  const InputScales scales = some_scales(spec);
+  const OnnxModel onnx = exported(model, {{}, {}, "", scales});
+  std::map<std::string, test::OnnxWeight> found;
+  for (const test::OnnxWeight& weight : onnx.weights) found[weight.name] = weight;
+  const std::string layer = "layer1.0.conv1";
+  EXPECT_EQ(found.at(layer + ".weight").type, 3);
+  EXPECT_EQ(found.at(layer + ".weight_zero").type, 3);
+  EXPECT_EQ(found.at(layer + ".input_zero").type, 2);
+  EXPECT_EQ(found.at(layer + ".input_scale").values, std::vector<float>{scales.at(layer)});
+  EXPECT_EQ(found.at(layer + ".bias").type, 6);
+  const std::vector<float> scale = found.at(layer + ".weight_scale").values;
+  for (size_t c = 0; c < scale.size(); ++c) {
+    EXPECT_GT(scale[c], 0) << c;
+    EXPECT_EQ(found.at(layer + ".bias_scale").values[c], scales.at(layer) * scale[c]) << c;
+  }
+  const double bias = double(found.at(layer + ".bias").values[2]) *
+                      double(found.at(layer + ".bias_scale").values[2]);
+  EXPECT_NEAR(bias, 3, 1e-4);
+  EXPECT_LT(logit_error(model, onnx, {33, 40}, scales), 1.5e-3);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -29,11 +29,25 @@ int LayerTeam::chunk_rows(int row_bytes) const {
   return std::clamp(kCacheBytes / row_bytes, 4 * functions_.tile_rows, kMost);
 }
 
+/// Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
+/// them for.
 Split LayerTeam::split_of(int rows, const PackedLayer& layer) const {
-  // Every part of rows reads all weights of its columns: it shall have a few tiles of rows to use
-  // them for.
   constexpr int kLeastTiles = 4;
-  return split_of_at_most(rows / (kLeastTiles * functions_.tile_rows), layer);
+  const bool matrix_tiles = functions_.likes_borders;
+  const int least = matrix_tiles ? least_matrix_tiles(rows, layer) : kLeastTiles;
+  return split_of_at_most(rows / (least * functions_.tile_rows), layer);
+}
+
+/// Tile registers multiply so fast that ways count: those of weights from memory to each thread,
+/// and those of the stream from one thread's cache to another's where a layer before or after is
+/// shared in another way. Measured with weights that come from memory (docs/engine.md).
+int LayerTeam::least_matrix_tiles(int rows, const PackedLayer& layer) {
+  constexpr int kFewer = 1, kUsual = 4, kMore = 8;
+  if (layer.kernel > 1) return kMore;  // most weights, and none of the stream
+  constexpr int kStreamWays = 3;       // to conv3, its scores, and the next unit's norm
+  const kernels::PackedWeights& weights = layer.weights;
+  const int64_t stream_bytes = int64_t(rows) * std::max(weights.depth, weights.columns) * 4;
+  return weights.bytes() <= kStreamWays * stream_bytes ? kFewer : kUsual;
 }
 
 Split LayerTeam::split_of_at_most(int parts, const PackedLayer& layer) const {

@@ -82,6 +82,7 @@ class LayerTeam {
   const std::shared_ptr<ThreadTeam> team_;
 
  private:
+  static int least_matrix_tiles(int rows, const PackedLayer& layer);
   /// With at most this many row parts.
   Split split_of_at_most(int parts, const PackedLayer& layer) const;
   int64_t tile_stride(int depth) const;

@@ -179,6 +179,7 @@ void CpuSession::run_bottleneck(int thread, int block, int number) {
   const RowList& active = rows_in(unit.layers[1].domain);
   const Split split1 = split_of(int(entered.size()), unit.layers[0]);
   const Split split2 = split_of(int(active.size()), unit.layers[1]);
+  const Split split3 = split_of(int(active.size()), unit.layers[2]);
 
   kernels::RowProduct conv1 = product_of(unit.layers[0]);
   conv1.rows = int(entered.size());
@@ -198,7 +199,7 @@ void CpuSession::run_bottleneck(int thread, int block, int number) {
   }
   conv2.output_stride = operand_stride(width);
   conv2.epilogue.relu = unit.layers[1].relu;
-  conv2.next_weights = first_weights(thread, unit.layers[2], split2);
+  conv2.next_weights = first_weights(thread, unit.layers[2], split3);
   kernels::RowProduct conv3 = product_of(unit.layers[2]);
   conv3.rows = conv2.rows;
   conv3.input_stride = operand_stride(width);
@@ -293,24 +294,26 @@ void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& un
     conv3.input = narrow_;
     if (conv3.rows < geometry_->blocks[size_t(block)].grid.rows()) conv3.list = conv2.list;
   }
-  if (split.column_parts > 1) {
+  const bool by_columns = split.column_parts > 1, conv2_first = tiles || by_columns;
+  if (by_columns && !tiles) {  // conv3 reads columns of all threads
+    conv2.output = narrow_;
+    multiply(thread, unit.layers[1], conv2, false);
+    team_->barrier();
+    conv3.input = narrow_;
+  }
+  const Split split3 = split_of(conv3.rows, unit.layers[2]);
+  if (by_columns && split3.column_parts > 1) {
     if (unit.shortcut) multiply_shortcut(thread, unit, block);
-    if (!tiles) {
-      conv2.output = narrow_;
-      multiply(thread, unit.layers[1], conv2, false);
-      team_->barrier();
-      conv3.input = narrow_;
-    }
     multiply(thread, unit.layers[2], conv3, true);
     team_->barrier();
     if (unit.score) add_to_scores(thread, block, *unit.score, share);
     return;
   }
   const Scratch& scratch = scratch_[size_t(thread)];
-  if (!tiles) note(thread, unit.layers[1].index, conv2.rows, split, taps_of(conv2));
-  note(thread, unit.layers[2].index, conv3.rows, split, kernels::kOneTap);
-  if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split, kernels::kOneTap);
-  if (!tiles) {
+  if (!conv2_first) note(thread, unit.layers[1].index, conv2.rows, split, taps_of(conv2));
+  note(thread, unit.layers[2].index, conv3.rows, split3, kernels::kOneTap);
+  if (unit.shortcut) note(thread, unit.shortcut->index, conv3.rows, split3, kernels::kOneTap);
+  if (!conv2_first) {
     conv2.output = scratch.narrow;
     conv3.input = scratch.narrow;
   }
@@ -318,7 +321,7 @@ void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& un
     kernels::RowProduct call3 = conv3;
     call3.rows = chunk.count();
     call3.output_rows += chunk.first;
-    if (tiles) {
+    if (conv2_first) {
       call3 = rows_of(conv3, chunk.first, chunk.last, operand_size(), 4);
     } else {
       kernels::RowProduct call2 = conv2;

@@ -26,6 +26,7 @@ struct PackedWeights {
   int panels() const { return (columns + panel_columns - 1) / panel_columns; }
   int64_t panel_elements() const { return taps * padded_depth * panel_columns; }
   const void* panel(int number) const;
+  int64_t bytes() const { return panels() * panel_elements() * type->weights.bytes; }
 };
 
 /// Where the weight of (column, k, tap) lies in a matrix to be packed.
