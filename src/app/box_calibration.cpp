@@ -29,6 +29,9 @@ std::vector<Input> spread(const std::vector<Input>& inputs, int64_t most) {
 BoxCalibration calibrate_boxes(const ModelFile& model, const BoxCalibrationOptions& options) {
   const std::vector<Input> inputs = spread(options.photographs, options.most);
   const auto detectors = open_detectors(model, options.compute, inputs.size());
+  if (options.boxes > 0) {
+    for (const auto& detector : detectors) detector->look_at_most(options.boxes);
+  }
   BoxCalibration calibration;
   std::vector<detect::FoundObject> found;
   std::vector<float> objectness;  // of all boxes of all images

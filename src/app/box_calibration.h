@@ -15,6 +15,7 @@ struct BoxCalibrationOptions {
   std::vector<Input> photographs;
   int64_t most = 200;    // images, taken evenly from all
   double missed = 0.01;  // share of objects that may be lost
+  int boxes = 0;         // of an image at most; 0: the model's own number
   std::function<bool()> interrupted;
 };
 

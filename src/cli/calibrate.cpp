@@ -21,6 +21,7 @@ struct CalibrateOptions {
   std::string model, out, plot, size;
   std::vector<std::string> images, shifts;
   double missed = 0.01;
+  int boxes = 0;
   app::CalibrationOptions calibration;
   EvaluationOptions evaluation;
 };
@@ -116,12 +117,17 @@ int run_detector(const CalibrateOptions& options, const ModelFile& model) {
   calibration.photographs = app::expand_inputs(options.images);
   calibration.most = options.calibration.most;
   calibration.missed = options.missed;
+  calibration.boxes = options.boxes;
   calibration.interrupted = was_interrupted;
   app::protect_inputs(app::files_of(calibration.photographs), {{"--out", options.out}});
   if (!options.out.empty()) check_writable(options.out);
   catch_interrupts();
   const app::BoxCalibration result = app::calibrate_boxes(model, calibration);
-  if (!options.out.empty()) model.write_with_box_cuts(options.out, result.cuts);
+  if (!options.out.empty()) {
+    const int own = model.spec().detection->proposals;
+    model.write_with_box_cuts(options.out, result.cuts,
+                              options.boxes > 0 ? std::min(options.boxes, own) : own);
+  }
   if (options.common.json) {
     io::Json json = {{"model", options.model}};
     json.update(app::to_json(result));
@@ -226,6 +232,10 @@ void declare_calibrate(CLI::App& app, Action& action) {
                    "Detectors: share of objects that boxes without a look may cost")
       ->check(number_between(0, 0.5))
       ->capture_default_str();
+  command
+      ->add_option("--boxes", options->boxes,
+                   "Detectors: the most boxes of an image that are looked at from now on")
+      ->check(CLI::Range(1, 10000));
   command->add_option("--size", options->size, "Image size: 224 or HxW (default: the model's own)")
       ->type_name("HxW");
   add_common_options(*command, options->common);

@@ -33,6 +33,7 @@ struct DetectOptions {
   sact::DetectOptions detection;
   HaltingRequest halting;
   double draw = 0.3;
+  int boxes = 0;
   bool no_pictures = false, eval = false, jsonl = false, all_boxes = false;
   io::ReadOptions reading;
   app::Shard shard;
@@ -153,8 +154,9 @@ int run(const DetectOptions& options) {
   app::Compute compute = chosen_compute({{}, options.dtype, options.exact}, options.common);
   compute.halting = chosen_halting(options.halting, model, own_size(model.spec()));
   const auto detectors = app::open_detectors(model, compute, inputs.size());
-  if (options.all_boxes) {
-    for (const auto& detector : detectors) detector->look_at_all_boxes();
+  for (const auto& detector : detectors) {
+    if (options.all_boxes) detector->look_at_all_boxes();
+    if (options.boxes > 0) detector->look_at_most(options.boxes);
   }
   ImageReport report({options.common.json, options.jsonl},
                      detection_table(model.spec(), app::paths_of(inputs)));
@@ -225,6 +227,11 @@ void declare_detect(CLI::App& app, Action& action) {
   command->add_option("--max", options->detection.most, "The most objects of an image")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--boxes", options->boxes,
+          "The most boxes of an image that are looked at (default: the model's own number)")
+      ->check(CLI::Range(1, 10000));
   command->add_flag("--all-boxes", options->all_boxes,
                     "Look at all proposals, also at those in which no object of that score is "
                     "likely");

@@ -180,9 +180,10 @@ void ModelFile::write_with_dial(const std::filesystem::path& path, const Dial& d
   write_with(path, spec_, {{std::string(kDialKey), io::dump_json(to_json(dial))}});
 }
 
-void ModelFile::write_with_box_cuts(const std::filesystem::path& path,
-                                    std::vector<BoxCut> cuts) const {
+void ModelFile::write_with_box_cuts(const std::filesystem::path& path, std::vector<BoxCut> cuts,
+                                    int proposals) const {
   ModelSpec spec = spec_;
+  spec.detection->proposals = proposals;
   spec.detection->box_cuts = std::move(cuts);
   validate(spec, path.string());
   write_with(path, spec, {});

@@ -44,8 +44,9 @@ class ModelFile {
 
   /// Writes the same file with this dial; `path` may be its own.
   void write_with_dial(const std::filesystem::path& path, const Dial& dial) const;
-  /// Likewise a detector with these cuts.
-  void write_with_box_cuts(const std::filesystem::path& path, std::vector<BoxCut> cuts) const;
+  /// Likewise a detector with these cuts, that looks at no more boxes of an image than that.
+  void write_with_box_cuts(const std::filesystem::path& path, std::vector<BoxCut> cuts,
+                           int proposals) const;
 
  private:
   void write_with(const std::filesystem::path& path, const ModelSpec& spec,

@@ -307,6 +307,9 @@ TEST_F(DetectorTest, BoxesBelowTheCutOfAScoreAreNotLookedAt) {
                 std::any_of(all.detections.begin(), all.detections.end(),
                             [](const Detection& other) { return other.proposal >= 19; }));
   }
+  detector.look_at_most(5);
+  EXPECT_EQ(detector.detect(image, {0.05, 100}).proposals(), 5);
+  detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   detector.look_at_all_boxes();
   EXPECT_EQ(detector.detect(image, {0.4, 100}).proposals(), 25);
 }
