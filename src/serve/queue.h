@@ -62,8 +62,8 @@ class TooLate : public Error {
 };
 
 struct QueueLimits {
-  int waiting = 64;  // jobs
-  int batch = 8;     // images that run together
+  int waiting = 128;  // jobs
+  int batch = 8;      // images that run together
 };
 
 class Queue {
