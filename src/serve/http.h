@@ -34,10 +34,10 @@ struct HttpReply {
 /// What is refused before a request reaches the service.
 struct HttpLimits {
   uint64_t body_bytes = 32 << 20;
-  int connections = 64;  // that are served at a time; others get 503
-  int seconds = 30;      // that a client may take to send a body
-  int idle_seconds = 5;  // until a connection that says nothing is closed
-  int files = 64;        // of one form
+  int connections = 128;  // that are served at a time; others get 503
+  int seconds = 30;       // that a client may take to send a body
+  int idle_seconds = 5;   // until a connection that says nothing is closed
+  int files = 64;         // of one form
 };
 
 struct HttpHandlers {

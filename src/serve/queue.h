@@ -33,8 +33,9 @@ struct Job {
   // For detectors: a photograph.
   std::shared_ptr<const io::RgbImage> photo;
   DetectOptions wanted;
-  int side = 0;        // of kExtract
-  bool timed = false;  // its time will be compared: it runs several times, and the fastest counts
+  int side = 0;  // of kExtract
+  /// The same without halting, for its time: both take turns, and the fastest run of each counts.
+  std::shared_ptr<Job> rival;
 
   ImageResult result;
   detect::DetectedImage detected;
@@ -62,8 +63,8 @@ class TooLate : public Error {
 };
 
 struct QueueLimits {
-  int waiting = 64;  // jobs
-  int batch = 8;     // images that run together
+  int waiting = 128;  // jobs
+  int batch = 8;      // images that run together
 };
 
 class Queue {
@@ -82,6 +83,8 @@ class Queue {
   void work();
   std::vector<std::shared_ptr<Job>> next();
   void run(const std::vector<std::shared_ptr<Job>>& jobs);
+  void run_once(const std::vector<std::shared_ptr<Job>>& jobs);
+  void take_turns(const std::shared_ptr<Job>& job);
   void run_networks(const std::vector<std::shared_ptr<Job>>& jobs);
   static void run_detector(Job& job);
 

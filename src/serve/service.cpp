@@ -54,9 +54,10 @@ io::Json crop_json(const io::Crop& crop) {
   return {{"left", crop.left}, {"top", crop.top}, {"right", crop.right}, {"bottom", crop.bottom}};
 }
 
-void add_run(const Job& job, const Job* dense, io::Json& json) {
+void add_run(const Job& job, io::Json& json) {
   json["ms"]["queue"] = job.queue_ms;
   json["together"] = job.together;
+  const Job* dense = job.rival.get();
   if (!dense) return;
   const bool detects = dense->kind == Job::Kind::kDetect;
   json["dense_ms"] = detects ? dense->detected.ms.total() : dense->network_ms;
@@ -168,7 +169,6 @@ Service::Item Service::prepared(const HttpFile& file, ServedModel& model, const 
     job->model = &model;
     job->halting = asked.halting;
     job->deadline = Clock::now() + std::chrono::seconds(limits_.seconds);
-    job->timed = asked.dense;
     const bool salient = task == "saliency";
     const int side =
         asked.saliency.size > 0 ? asked.saliency.size : saliency::usual_size(model.spec()).height;
@@ -179,8 +179,8 @@ Service::Item Service::prepared(const HttpFile& file, ServedModel& model, const 
       job->side = side;
       item.crop = io::whole(*photo);
       if (asked.dense && model.spec().adaptive() && !salient) {
-        item.dense = std::make_shared<Job>(*job);
-        item.dense->halting = {-kMostHaltingShift, 0};  // nothing halts
+        job->rival = std::make_shared<Job>(*job);
+        job->rival->halting = {-kMostHaltingShift, 0};  // nothing halts
       }
     } else {
       const bool whole = salient || asked.input.whole;
@@ -199,9 +199,9 @@ Service::Item Service::prepared(const HttpFile& file, ServedModel& model, const 
       job->size = view.size;
       job->pixels = network_pixels(*photo, view, model.spec().input);
       if (asked.dense && model.spec().adaptive() && !salient) {
-        item.dense = std::make_shared<Job>(*job);
-        item.dense->kind = Job::Kind::kDenseNetwork;
-        item.dense->halting = {};
+        job->rival = std::make_shared<Job>(*job);
+        job->rival->kind = Job::Kind::kDenseNetwork;
+        job->rival->halting = {};
       }
     }
     item.preprocess_ms = watch.lap();
@@ -237,9 +237,7 @@ HttpReply Service::run(const HttpRequest& request) {
   std::vector<std::shared_ptr<Job>> jobs;
   for (const HttpFile& file : request.files) {
     items.push_back(prepared(file, *model, asked, task));
-    for (const auto& job : {items.back().job, items.back().dense}) {
-      if (job) jobs.push_back(job);
-    }
+    if (items.back().job) jobs.push_back(items.back().job);
   }
   queue_.put(jobs);
   io::Json images = io::Json::array();
@@ -249,7 +247,6 @@ HttpReply Service::run(const HttpRequest& request) {
     try {
       if (!item.error.empty()) fail("{}", item.error);
       queue_.wait(*item.job);
-      if (item.dense) queue_.wait(*item.dense);
       images.push_back(task == "classify" ? classified(item, asked)
                        : task == "detect" ? detected(item, asked)
                                           : saliency(item, asked));
@@ -288,7 +285,7 @@ io::Json Service::classified(const Item& item, const Asked& asked) const {
   json["height"] = item.given.height;
   json["width"] = item.given.width;
   json["crop"] = crop_json(item.crop);
-  add_run(*item.job, item.dense.get(), json);
+  add_run(*item.job, json);
   if (asked.maps) add_maps(spec, item.job->result, json);
   return json;
 }
@@ -303,7 +300,7 @@ io::Json Service::detected(const Item& item, const Asked& asked) const {
   io::Json json = app::detection_json(model.spec(), model.ids(), file);
   for (const char* key : {"map", "image_id"}) json.erase(key);
   json["crop"] = crop_json(item.crop);
-  add_run(*item.job, item.dense.get(), json);
+  add_run(*item.job, json);
   if (asked.maps) add_maps(extractor_spec(model.spec()), item.job->detected.extractor, json);
   return json;
 }
@@ -325,7 +322,7 @@ io::Json Service::saliency(const Item& item, const Asked& asked) const {
        {{"load", item.load_ms}, {"preprocess", item.preprocess_ms}, {"network", job.network_ms}}},
       {"map", map_json(saliency::saliency_map(
                   ponder, center, {asked.saliency.blur, asked.saliency.center_weight}))}};
-  add_run(job, nullptr, json);
+  add_run(job, json);
   return json;
 }
 

@@ -41,7 +41,7 @@ class Service {
     double load_ms = 0, preprocess_ms = 0;
     Size given;
     io::Crop crop;
-    std::shared_ptr<Job> job, dense;
+    std::shared_ptr<Job> job;
   };
 
   HttpReply routed(const HttpRequest& request);

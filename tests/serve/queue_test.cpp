@@ -50,17 +50,19 @@ TEST_F(Queues, JobsThatWaitTogetherRunTogetherAndGetWhatTheyGetAlone) {
   EXPECT_EQ(jobs[4]->together, 1);
 }
 
-TEST_F(Queues, WhatIsComparedRunsSeveralTimes) {
+TEST_F(Queues, RivalsTakeTurns) {
   int runs = 0;
   const auto timed = job(0.5f);
-  timed->timed = true;
+  timed->rival = job(0.5f);
+  timed->rival->kind = Job::Kind::kDenseNetwork;
   {
     Queue queue({}, [&](int, double) { ++runs; });
     queue.put({timed});
     queue.wait(*timed);
   }
-  EXPECT_GE(runs, 2);
-  EXPECT_LE(runs, 4);
+  EXPECT_GE(runs, 4);
+  EXPECT_LE(runs, 8);
+  EXPECT_GT(timed->rival->network_ms, 0);
   EXPECT_EQ(timed->result.logits, alone(0.5f).logits);
 }
 
