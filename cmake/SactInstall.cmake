@@ -45,7 +45,7 @@ install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact)
 install(DIRECTORY bench DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact
   PATTERN node_modules EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES models/README.md models/LICENSE.resnet50 DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sact/models)
-install(FILES models/imagenette-sact.safetensors models/resnet50-imagenet.safetensors
+install(FILES models/imagenette-sact.safetensors models/resnet50-coco.safetensors models/resnet50-imagenet.safetensors
   DESTINATION ${CMAKE_INSTALL_DATADIR}/sact)
 
 install(EXPORT sact NAMESPACE sact:: FILE sactTargets.cmake DESTINATION ${package_directory}
