@@ -11,7 +11,7 @@ namespace sact::app {
 namespace {
 
 TEST(Backends, TheEngineComesFirstAndLibTorchHasTheRest) {
-  EXPECT_EQ(backends().names(), (std::vector<std::string>{"engine", "torch"}));
+  EXPECT_EQ(backends().names(), (std::vector<std::string>{"engine", "torch", "cuda"}));
   EXPECT_EQ(backends().choose({}).name(), "engine");
   EXPECT_EQ(backends().choose({.device = "cuda"}).name(), "torch");
   EXPECT_EQ(backends().choose({.evaluation = true, .several_processes = true}).name(), "torch");

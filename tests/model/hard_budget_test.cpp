@@ -107,7 +107,9 @@ TEST(HardBudget, NoImageOfAnyNetworkTakesMoreAndMostGetNearToIt) {
     units == free ? ++unlimited : ++limited;
     // With all units everywhere and all scores it would not take more.
     const double most = 1 + double(halting_flops(spec, image)) / double(dense_flops(spec, image));
-    if (share > most) EXPECT_EQ(units, free);
+    if (share > most) {
+      EXPECT_EQ(units, free);
+    }
     for (size_t b = 0; b < units.size(); ++b) {
       for (size_t p = 0; p < units[b].size(); ++p) EXPECT_LE(units[b][p], free[b][p]);
     }

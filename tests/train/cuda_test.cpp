@@ -326,7 +326,9 @@ TEST_F(Cuda, FusedBlocksHaveTheFloorUnderScoresThatPlainOperationsHave) {
       unfloored.score_floor = 0;
       const auto without = training_results(unfloored, seed, true, torch::kFloat32, slope_floor);
       for (const auto& [name, value] : exact) {
-        if (name.starts_with("units")) EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
+        if (name.starts_with("units")) {
+          EXPECT_TRUE(torch::equal(fused.at(name), value)) << name;
+        }
         if (!name.starts_with("gradient") || name.find("halting") == name.npos) continue;
         errors.push_back(relative_difference(fused.at(name), value));
         changes.push_back(relative_difference(without.at(name), value));
@@ -350,8 +352,9 @@ TEST_F(Cuda, FusedBlocksKeepScoresBelowTheFloorAtZero) {
       const std::string of_block = std::to_string(block);
       const auto& cost = fused.at("cost " + of_block);
       EXPECT_LT(relative_difference(cost, plain.at("cost " + of_block)), whole ? 1e-3 : 0.05);
-      if (whole)
+      if (whole) {
         EXPECT_TRUE(torch::equal(fused.at("units " + of_block), plain.at("units " + of_block)));
+      }
       // All of its units and a remainder of 1: no score has reached the floor.
       const auto through =
           (cost == spec.units[block] + 1).to(torch::kFloat32).mean().item<double>();
