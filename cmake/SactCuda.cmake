@@ -9,7 +9,7 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
 endif()
 check_language(CUDA)
 set(engine_default OFF)
-if(CMAKE_CUDA_COMPILER)
+if(CMAKE_CUDA_COMPILER AND SACT_CLI)  # the program alone opens it
   set(engine_default ON)
 endif()
 option(SACT_CUDA_ENGINE "Build the CUDA engine, which needs no LibTorch (needs nvcc)" ${engine_default})
