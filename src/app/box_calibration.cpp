@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kLowestScore = 0.02;
 constexpr int kMostObjects = 1000;
+constexpr int64_t kFewestImages = 30;
 
 std::vector<Input> spread(const std::vector<Input>& inputs, int64_t most) {
   const auto count = int64_t(inputs.size());
@@ -30,7 +31,7 @@ BoxCalibration calibrate_boxes(const ModelFile& model, const BoxCalibrationOptio
   const std::vector<Input> inputs = spread(options.photographs, options.most);
   const auto detectors = open_detectors(model, options.compute, inputs.size());
   if (options.boxes > 0) {
-    for (const auto& detector : detectors) detector->look_at_most(options.boxes);
+    for (const auto& detector : detectors) detector->look_at(options.boxes);
   }
   BoxCalibration calibration;
   std::vector<detect::FoundObject> found;
@@ -53,12 +54,12 @@ BoxCalibration calibrate_boxes(const ModelFile& model, const BoxCalibrationOptio
   if (!whole) throw Interrupted("the calibration was interrupted, and nothing was written");
   calibration.objects = int64_t(found.size());
   calibration.cuts = detect::measure_box_cuts(found, options.missed);
-  if (calibration.cuts.empty()) {
+  if (calibration.cuts.empty() || calibration.images < kFewestImages) {
     fail(
-        "{} with {} of a score of {} and more are too few to calibrate a detector: give more "
-        "images",
+        "{} with {} of a score of {} and more are too few to calibrate a detector: give {} "
+        "images or more",
         pluralize(calibration.images, "image"), pluralize(calibration.objects, "object"),
-        kLowestScore);
+        kLowestScore, kFewestImages);
   }
   calibration.all_boxes = double(objectness.size()) / double(calibration.images);
   for (const BoxCut& cut : calibration.cuts) {

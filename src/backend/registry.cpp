@@ -90,7 +90,9 @@ const Backend& BackendRegistry::choose(const BackendRequest& request) const {
   const Backend* asked = request.name.empty() ? nullptr : &named(request.name);
   if (!asked) {
     for (const auto& backend : backends_) {
-      if (refusal(*backend, request).empty()) return *backend;
+      const bool on_request =
+          std::find(on_request_.begin(), on_request_.end(), backend->name()) != on_request_.end();
+      if (!on_request && refusal(*backend, request).empty()) return *backend;
     }
     // The one to tell of is the first that has the device.
     const auto near = std::find_if(backends_.begin(), backends_.end(), [&](const auto& backend) {

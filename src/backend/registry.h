@@ -29,6 +29,11 @@ struct BackendRequest {
 class BackendRegistry {
  public:
   void add(std::unique_ptr<const Backend> backend) { backends_.push_back(std::move(backend)); }
+  /// One that is taken only by its name.
+  void add_on_request(std::unique_ptr<const Backend> backend) {
+    on_request_.push_back(backend->name());
+    add(std::move(backend));
+  }
 
   /// The back end that was asked for by name, or the first that was added of those that support the
   /// request. sact::Error says what is not supported, and what would do.
@@ -45,6 +50,7 @@ class BackendRegistry {
   std::string advice(const Backend& refused, const BackendRequest& request) const;
 
   std::vector<std::unique_ptr<const Backend>> backends_;
+  std::vector<std::string> on_request_;
 };
 
 }  // namespace sact

@@ -111,6 +111,10 @@ void declare_bench(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
+  command
+      ->add_option("--backend", options->benchmark.compute.backend,
+                   "What is measured: engine on the CPU, cuda on GPUs (default: engine)")
+      ->check(CLI::IsMember({"engine", "cuda"}));
   command->add_option("--dtype", options->dtypes, "Types of operands")
       ->delimiter(',')
       ->check(CLI::IsMember(dtype_names()))

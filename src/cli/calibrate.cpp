@@ -1,6 +1,7 @@
 // sact calibrate: what halting shifts come to, stored in the model for --budget.
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "app/box_calibration.h"
 #include "app/calibration.h"
@@ -20,7 +21,7 @@ struct CalibrateOptions {
   CommonOptions common;
   std::string model, out, plot, size;
   std::vector<std::string> images, shifts;
-  double missed = 0.01;
+  std::optional<double> missed;
   int boxes = 0;
   app::CalibrationOptions calibration;
   EvaluationOptions evaluation;
@@ -112,11 +113,17 @@ int run_detector(const CalibrateOptions& options, const ModelFile& model) {
   if (options.images.empty()) {
     throw CLI::ValidationError("calibrate", "a detector needs photographs: give --images DIR");
   }
+  if (!options.plot.empty() || !options.shifts.empty() || !options.size.empty() ||
+      !options.calibration.dense.empty()) {
+    throw CLI::ValidationError("calibrate",
+                               "--plot, --shifts, --size and --dense are not for detectors");
+  }
   app::BoxCalibrationOptions calibration;
   calibration.compute = chosen_compute(options.evaluation.backend, options.common);
   calibration.photographs = app::expand_inputs(options.images);
   calibration.most = options.calibration.most;
-  calibration.missed = options.missed;
+  const double missed = options.missed.value_or(0.01);
+  calibration.missed = missed;
   calibration.boxes = options.boxes;
   calibration.interrupted = was_interrupted;
   app::protect_inputs(app::files_of(calibration.photographs), {{"--out", options.out}});
@@ -125,8 +132,7 @@ int run_detector(const CalibrateOptions& options, const ModelFile& model) {
   const app::BoxCalibration result = app::calibrate_boxes(model, calibration);
   if (!options.out.empty()) {
     const int own = model.spec().detection->proposals;
-    model.write_with_box_cuts(options.out, result.cuts,
-                              options.boxes > 0 ? std::min(options.boxes, own) : own);
+    model.write_with_box_cuts(options.out, result.cuts, options.boxes > 0 ? options.boxes : own);
   }
   if (options.common.json) {
     io::Json json = {{"model", options.model}};
@@ -140,7 +146,7 @@ int run_detector(const CalibrateOptions& options, const ModelFile& model) {
   text.pop_back();
   print(text);
   print(fmt::format("{}, {:.0f} boxes in each; {:.1f} % of the objects may come from boxes below",
-                    pluralize(result.images, "image"), result.all_boxes, 100 * options.missed));
+                    pluralize(result.images, "image"), result.all_boxes, 100 * missed));
   if (options.out.empty()) {
     print_hint("--out FILE stores this in a model file, for 'sact detect'");
   } else {
@@ -157,8 +163,11 @@ int run(CalibrateOptions& options) {
   calibration.shifts = parse_shifts(options.shifts);
   calibration.compute = chosen_compute(options.evaluation.backend, options.common);
   const ModelFile model(options.model);
-  if (model.spec().detection) return run_detector(options, model);
   for (const std::string& remark : model.remarks()) log_warning("{}", remark);
+  if (model.spec().detection) return run_detector(options, model);
+  if (options.missed || options.boxes > 0) {
+    throw CLI::ValidationError("calibrate", "--missed and --boxes are for detectors");
+  }
   if (!model.spec().adaptive()) {
     fail("{}: is a plain network, which never halts: there is nothing to calibrate",
          printable(options.model));
@@ -229,9 +238,8 @@ void declare_calibrate(CLI::App& app, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--missed", options->missed,
-                   "Detectors: share of objects that boxes without a look may cost")
-      ->check(number_between(0, 0.5))
-      ->capture_default_str();
+                   "Detectors: share of objects that boxes without a look may cost (default: 0.01)")
+      ->check(number_between(0, 0.5));
   command
       ->add_option("--boxes", options->boxes,
                    "Detectors: the most boxes of an image that are looked at from now on")

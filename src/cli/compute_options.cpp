@@ -32,7 +32,7 @@ void add_backend_options(CLI::App& command, BackendOptions& options) {
   command
       .add_option("--backend", options.name,
                   "What runs the network: engine or, on GPUs, cuda, which skip what has halted, or "
-                  "torch (default: engine on the CPU; on CUDA cuda, where this build has it)")
+                  "torch (default: engine on the CPU, torch on CUDA)")
       ->check(CLI::IsMember(app::backends().names()));
   add_dtype_option(command, options.dtype);
   add_exact_option(command, options.exact);

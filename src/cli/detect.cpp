@@ -156,7 +156,7 @@ int run(const DetectOptions& options) {
   const auto detectors = app::open_detectors(model, compute, inputs.size());
   for (const auto& detector : detectors) {
     if (options.all_boxes) detector->look_at_all_boxes();
-    if (options.boxes > 0) detector->look_at_most(options.boxes);
+    if (options.boxes > 0) detector->look_at(options.boxes);
   }
   ImageReport report({options.common.json, options.jsonl},
                      detection_table(model.spec(), app::paths_of(inputs)));

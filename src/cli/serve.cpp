@@ -39,7 +39,10 @@ void serve_until_interrupted(serve::HttpServer& server, serve::Service& service)
   });
   while (!was_interrupted() && !ended) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   service.drain();
-  server.stop();
+  while (!ended) {  // a signal may come before it listens
+    server.stop();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   thread.join();
   if (failure) std::rethrow_exception(failure);
   if (!was_interrupted()) fail("the server ended by itself: its socket was lost");

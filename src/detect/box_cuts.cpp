@@ -1,9 +1,24 @@
 #include "detect/box_cuts.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace sact::detect {
+namespace {
+
+constexpr std::array<double, 9> kScores = {0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9};
+
+/// The largest of them up to a score, or 0.
+float score_below(float score) {
+  float below = 0;
+  for (const double each : kScores) {
+    if (float(each) <= score) below = float(each);
+  }
+  return below;
+}
+
+}  // namespace
 
 float least_objectness(std::span<const BoxCut> cuts, double score) {
   float least = -std::numeric_limits<float>::infinity();
@@ -25,8 +40,9 @@ std::vector<FoundObject> found_objects(const Proposals& proposals, std::span<con
   for (const Detection& object :
        find_detections(proposals.boxes, outputs, classes, image, options)) {
     float objectness = proposals.objectness[size_t(object.proposal)];
+    const float least_score = std::max(kSimilarScore * object.score, score_below(object.score));
     for (const Detection& sighting : sightings) {
-      if (sighting.label == object.label && sighting.score >= kSimilarScore * object.score &&
+      if (sighting.label == object.label && sighting.score >= least_score &&
           overlap(sighting.box, object.box) >= options.max_overlap) {
         objectness = std::max(objectness, proposals.objectness[size_t(sighting.proposal)]);
       }
@@ -39,7 +55,7 @@ std::vector<FoundObject> found_objects(const Proposals& proposals, std::span<con
 std::vector<BoxCut> measure_box_cuts(std::span<const FoundObject> found, double missed) {
   constexpr size_t kFewest = 50;
   std::vector<BoxCut> cuts;
-  for (const double score : {0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9}) {
+  for (const double score : kScores) {
     std::vector<float> of_score;
     for (const FoundObject& object : found) {
       if (double(object.score) >= score) of_score.push_back(object.objectness);

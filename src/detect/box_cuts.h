@@ -22,8 +22,9 @@ struct FoundObject {
 };
 
 /// The objects that are reported when all proposals are looked at. An object can also be found in a
-/// box that gives its class most of its score (`kSimilarScore`) for nearly the same place: without
-/// the best box, that one is reported.
+/// box that gives its class most of its score (`kSimilarScore`) for nearly the same place, and no
+/// less than the scores that there are cuts for up to its own: without the best box, that one is
+/// reported.
 inline constexpr float kSimilarScore = 0.7f;
 std::vector<FoundObject> found_objects(const Proposals& proposals, std::span<const float> outputs,
                                        int classes, Size image, const DetectionOptions& options);

@@ -62,7 +62,7 @@ BoxOutputs ObjectDetector::look_at_boxes(Proposals& proposals, Size image,
     const std::vector<Detection> found =
         find_detections(boxes.first(done), outputs.outputs, spec_.classes, image,
                         {float(wanted), options.most, float(detection.nms_iou)});
-    if (int(found.size()) == options.most) wanted = double(found.back().score);
+    if (!found.empty() && int(found.size()) == options.most) wanted = double(found.back().score);
   }
   proposals.boxes.resize(done);
   proposals.objectness.resize(done);

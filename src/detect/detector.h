@@ -67,10 +67,8 @@ class ObjectDetector {
 
   /// From now on looks at all proposals, whatever the model's cuts are.
   void look_at_all_boxes() { spec_.detection->box_cuts.clear(); }
-  /// From now on looks at no more boxes of an image than that, or than the model's own number.
-  void look_at_most(int boxes) {
-    spec_.detection->proposals = std::min(spec_.detection->proposals, boxes);
-  }
+  /// From now on looks at so many boxes of an image at most, whatever the model's own number is.
+  void look_at(int boxes) { spec_.detection->proposals = boxes; }
 
   const ModelSpec& spec() const { return spec_; }
   DetectorSession& session() { return *session_; }

@@ -10,7 +10,7 @@ void add_backends(BackendRegistry& registry) {
 }
 
 void add_gpu_backends(BackendRegistry& registry) {
-  registry.add(make_cuda_backend());
+  registry.add_on_request(make_cuda_backend());
 }
 
 }  // namespace sact::engine

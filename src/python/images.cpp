@@ -1,5 +1,7 @@
 #include "python/images.h"
 
+#include <cstdlib>
+
 namespace sact::python {
 namespace {
 
@@ -67,8 +69,12 @@ void Picture::take_array(const py::array& given, const std::string& order) {
   const int channels = given.ndim() == 2 ? 1 : int(given.shape(2));
   const PixelOrder layout = order_of(channels, order);
   py::array array = given;
+  const py::ssize_t row_bytes = array.shape(1) * channels;
   const bool packed =
-      array.strides(1) == channels && (array.ndim() == 2 || array.strides(2) == 1 || channels == 1);
+      array.strides(1) == channels &&
+      (array.ndim() == 2 || array.strides(2) == 1 || channels == 1) &&
+      // Rows that lie over each other, as those of numpy.broadcast_to, are none of a view.
+      (array.shape(0) < 2 || std::abs(array.strides(0)) >= row_bytes);
   if (!packed) array = py::module_::import("numpy").attr("ascontiguousarray")(array);
   constexpr py::ssize_t kMost = 1000000000;
   if (array.shape(0) > kMost || array.shape(1) > kMost)

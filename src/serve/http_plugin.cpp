@@ -140,7 +140,10 @@ class HttplibServer : public HttpServer {
     return bound;
   }
   void run() override { server_.listen_after_bind(); }
-  void stop() override { server_.stop(); }
+  /// Before it listens, httplib cannot be stopped; and it may be told only once.
+  void stop() override {
+    if (server_.is_running() && !stopped_.exchange(true)) server_.stop();
+  }
 
  private:
   static HttpRequest without_body(const httplib::Request& request) {
@@ -218,6 +221,7 @@ class HttplibServer : public HttpServer {
   HttpHandlers handlers_;
   socket_t socket_ = INVALID_SOCKET;  // that listens
   httplib::Server server_;
+  std::atomic<bool> stopped_ = false;
 };
 
 }  // namespace

@@ -292,6 +292,7 @@ TEST_F(DetectorTest, BoxesBelowTheCutOfAScoreAreNotLookedAt) {
   ObjectDetector detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   EXPECT_EQ(detector.detect(image, {0.01, 100}).proposals(), 25) << "no cut for such low scores";
   EXPECT_EQ(detector.detect(image, {0.4, 100}).proposals(), 7);
+  EXPECT_TRUE(detector.detect(image, {0.05, 0}).detections.empty()) << "none is wanted";
   const DetectedImage some = detector.detect(image, {0.05, 100});
   EXPECT_EQ(some.proposals(), 19);
   EXPECT_LT(some.box_flops, all.box_flops);
@@ -307,8 +308,10 @@ TEST_F(DetectorTest, BoxesBelowTheCutOfAScoreAreNotLookedAt) {
                 std::any_of(all.detections.begin(), all.detections.end(),
                             [](const Detection& other) { return other.proposal >= 19; }));
   }
-  detector.look_at_most(5);
+  detector.look_at(5);
   EXPECT_EQ(detector.detect(image, {0.05, 100}).proposals(), 5);
+  detector.look_at(30);
+  EXPECT_EQ(detector.detect(image, {0.01, 100}).proposals(), 30) << "more than its own number";
   detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
   detector.look_at_all_boxes();
   EXPECT_EQ(detector.detect(image, {0.4, 100}).proposals(), 25);

@@ -124,6 +124,12 @@ class Module(unittest.TestCase):
                 self.small(pillow.fromarray(self.pixels).convert("L").convert(mode) if mode == "I;16"
                            else pillow.fromarray(self.pixels).convert(mode))
 
+    def test_rows_that_lie_over_each_other_are_copied(self):
+        row = np.arange(64 * 3, dtype=np.uint8).reshape(1, 64, 3)
+        lying_over = np.broadcast_to(row, (64, 64, 3))
+        self.assertEqual(lying_over.strides[0], 0)
+        self.assertEqual(self.model(lying_over).flops, self.model(lying_over.copy()).flops)
+
     def test_lists_give_lists_in_their_order(self):
         pictures = [self.pixels, self.pixels[:64, :64], PICTURE]
         told = []

@@ -14,13 +14,17 @@ namespace fs = std::filesystem;
 
 constexpr char kFile[] = "libsact_cuda.so";
 
-/// Beside the program or library that has this code, or where both are installed.
+/// Beside the program or library that has this code, or where both are installed. A program's name
+/// without a slash was found in PATH: a file of that name here is another one.
 fs::path component_path() {
   Dl_info info = {};
   if (::dladdr(reinterpret_cast<const void*>(&has_cuda_component), &info) == 0) return {};
   std::error_code error;
-  fs::path here = fs::canonical(info.dli_fname, error).parent_path();
-  if (error) here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const bool has_place = std::string_view(info.dli_fname).find('/') != std::string_view::npos;
+  const fs::path file =
+      has_place ? fs::canonical(info.dli_fname, error) : fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const fs::path here = file.parent_path();
   for (const char* folder : {".", "../lib/sact", "sact", "../sact"}) {
     const fs::path path = here / folder / kFile;
     if (fs::exists(path, error)) return path;

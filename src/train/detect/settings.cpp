@@ -74,7 +74,7 @@ void validate(const DetectionSettings& s) {
   check_setting_range("head_tau", s.head_tau, 0.0, 1000.0);
   if (s.head_budget != 0) {
     check_setting_range("head_budget", s.head_budget, 0.01, 1.0);
-    check_setting_range("head_tau", s.head_tau, 1e-6, s.tau_max);
+    check_setting_range("head_tau", s.first_head_tau(), 1e-6, s.tau_max);
   }
   check_setting_range("batch", s.batch, 1, 1024);
   for (double drop : s.drops) check_setting_range("drops", drop, 0.0, 1.0);

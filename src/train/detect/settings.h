@@ -40,6 +40,8 @@ struct DetectionSettings : CommonSettings, NewNetworkSettings, BudgetSettings {
   double halting_rate = 1;
   double head_tau = 0;
   double head_budget = 0;
+  /// At the start of a run: a budget needs something to steer.
+  double first_head_tau() const { return head_tau == 0 && head_budget > 0 ? 0.005 : head_tau; }
 
   // How.
   std::vector<int> train_sides;

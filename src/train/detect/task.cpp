@@ -62,7 +62,7 @@ void DetectorTask::make_model(const ModelSpec& spec, const std::vector<Weight>& 
   detector_ = make_detector(spec, weights);
   module_ = DetectorModule(
       detector_, SteeringOptions{setting().steering, setting().tau, setting().tau_max},
-      SteeringOptions{setting().steering, setting().head_tau, setting().tau_max});
+      SteeringOptions{setting().steering, setting().first_head_tau(), setting().tau_max});
   auto tensors = named_tensors(*detector_);
   for (const WeightInfo& weight : weight_list(spec)) {
     if (weight.is_parameter()) tensors[weight.name].set_requires_grad(learns(spec, weight));
@@ -218,7 +218,7 @@ void DetectorTask::steer(Steering& steering, double budget, double tau, int64_t 
 
 void DetectorTask::step(int64_t step, EpochSums& sums) {
   steer(module_->steering, setting().budget, setting().tau, step);
-  steer(module_->head_steering, setting().head_budget, setting().head_tau, step);
+  steer(module_->head_steering, setting().head_budget, setting().first_head_tau(), step);
   const DetectionLossOptions options{
       module_->steering->tau().squeeze(0), module_->head_steering->tau().squeeze(0),
       setting().anchor_batch, setting().box_batch, context_->workers};

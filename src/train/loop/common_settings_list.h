@@ -34,7 +34,7 @@ template <typename Settings, typename Visit>
 void visit_budget(Settings& s, Visit&& visit) {
   const SettingKind defines = SettingKind::kDefines;
   visit("budget_ramp", s.budget_ramp, defines,
-        "share of the run over which a budget falls from all to its value");
+        "share of the run over which a budget falls from what the first step took");
   visit("steering", s.steering, defines, "growth of log tau in a step for each share too much");
   visit("tau_max", s.tau_max, defines, "steering leaves tau below this");
 }
