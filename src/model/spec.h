@@ -38,14 +38,14 @@ struct InputSpec {
   std::map<std::string, std::string> unknown;  // as ModelSpec::unknown
 };
 
-/// What makes a network a detector (Faster R-CNN): all blocks but the last extract features, in
-/// which boxes are proposed; the last block classifies what is cropped out of them.
 /// How much objectness the boxes have that objects of at least this score are found in; all but a
 /// few, as `sact calibrate` has measured it.
 struct BoxCut {
   double score = 0, objectness = 0;
 };
 
+/// What makes a network a detector (Faster R-CNN): all blocks but the last extract features, in
+/// which boxes are proposed; the last block classifies what is cropped out of them.
 struct DetectionSpec {
   int shorter_side = 600;  // of images, which are scaled to it
   std::vector<double> anchor_sizes = {64, 128, 256, 512};
