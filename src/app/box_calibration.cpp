@@ -4,6 +4,7 @@
 
 #include "app/detection.h"
 #include "app/image_loop.h"
+#include "app/photographs.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -16,22 +17,17 @@ constexpr double kLowestScore = 0.02;
 constexpr int kMostObjects = 1000;
 constexpr int64_t kFewestImages = 30;
 
-std::vector<Input> spread(const std::vector<Input>& inputs, int64_t most) {
-  const auto count = int64_t(inputs.size());
-  std::vector<Input> chosen;
-  for (int64_t i = 0; i < std::min(most, count); ++i) {
-    chosen.push_back(inputs[size_t(i * count / std::min(most, count))]);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 BoxCalibration calibrate_boxes(const ModelFile& model, const BoxCalibrationOptions& options) {
-  const std::vector<Input> inputs = spread(options.photographs, options.most);
+  std::vector<Input> inputs;
+  for (const int64_t i : evenly(int64_t(options.photographs.size()), options.most)) {
+    inputs.push_back(options.photographs[size_t(i)]);
+  }
   const auto detectors = open_detectors(model, options.compute, inputs.size());
-  if (options.boxes > 0) {
-    for (const auto& detector : detectors) detector->look_at(options.boxes);
+  for (const auto& detector : detectors) {
+    detector->look_at_all_boxes();
+    if (options.boxes > 0) detector->look_at(options.boxes);
   }
   BoxCalibration calibration;
   std::vector<detect::FoundObject> found;

@@ -1,5 +1,6 @@
 #include "detect/detector.h"
 
+#include <iterator>
 #include <utility>
 
 #include "base/stopwatch.h"
@@ -49,8 +50,9 @@ BoxOutputs ObjectDetector::look_at_boxes(Proposals& proposals, Size image,
   const size_t together = detection.box_cuts.empty() ? boxes.size() : kBoxesTogether;
   BoxOutputs outputs;
   size_t done = 0;
-  for (double wanted = options.score; done < boxes.size();) {
-    const float least = least_objectness(detection.box_cuts, wanted);
+  DetectionOptions wanted = detection_options(options);
+  while (done < boxes.size()) {
+    const float least = least_objectness(detection.box_cuts, wanted.least_score);
     size_t last = done;
     while (last < std::min(boxes.size(), done + together) && proposals.objectness[last] >= least) {
       ++last;
@@ -60,9 +62,8 @@ BoxOutputs ObjectDetector::look_at_boxes(Proposals& proposals, Size image,
     done = last;
     if (done == boxes.size() || detection.box_cuts.empty()) break;
     const std::vector<Detection> found =
-        find_detections(boxes.first(done), outputs.outputs, spec_.classes, image,
-                        {float(wanted), options.most, float(detection.nms_iou)});
-    if (!found.empty() && int(found.size()) == options.most) wanted = double(found.back().score);
+        find_detections(boxes.first(done), outputs.outputs, spec_.classes, image, wanted);
+    if (!found.empty() && int(found.size()) == wanted.most) wanted.least_score = found.back().score;
   }
   proposals.boxes.resize(done);
   proposals.objectness.resize(done);
@@ -99,12 +100,14 @@ ObjectDetector::Sighted ObjectDetector::sight(const io::PixelView& image,
                                               const DetectOptions& options) {
   const View view = view_to_run(image);
   const std::vector<float> pixels = network_pixels(image, view, spec_.input);
-  const std::vector<BoxCut> cuts = std::exchange(spec_.detection->box_cuts, {});
   DetectorOutputs outputs = run(pixels_view(pixels, 1, view.size), options);
-  spec_.detection->box_cuts = cuts;
   return {found_objects(outputs.proposals, outputs.boxes.outputs, spec_.classes, view.size,
-                        {float(options.score), options.most, float(spec_.detection->nms_iou)}),
+                        detection_options(options)),
           std::move(outputs.proposals.objectness)};
+}
+
+DetectionOptions ObjectDetector::detection_options(const DetectOptions& options) const {
+  return {float(options.score), options.most, float(spec_.detection->nms_iou)};
 }
 
 View ObjectDetector::view_to_run(const io::PixelView& image) const {
@@ -128,9 +131,8 @@ DetectedImage ObjectDetector::detect(const io::PixelView& image, const DetectOpt
   watch.lap();
 
   detected.objectness = std::move(outputs.proposals.objectness);
-  detected.detections = find_detections(
-      outputs.proposals.boxes, outputs.boxes.outputs, spec_.classes, detected.scaled,
-      {float(options.score), options.most, float(spec_.detection->nms_iou)});
+  detected.detections = find_detections(outputs.proposals.boxes, outputs.boxes.outputs,
+                                        spec_.classes, detected.scaled, detection_options(options));
   for (Detection& detection : detected.detections) {
     detection.box = scaled(detection.box, float(given.width) / float(detected.scaled.width),
                            float(given.height) / float(detected.scaled.height));

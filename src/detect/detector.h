@@ -48,10 +48,10 @@ class ObjectDetector {
   /// finite.
   DetectedImage detect(const io::PixelView& image, const DetectOptions& options = {});
 
-  /// Which of its boxes the objects of an image can be found in; looks at all.
+  /// Which boxes the objects of an image can be found in, of those that are looked at.
   struct Sighted {
     std::vector<FoundObject> objects;
-    std::vector<float> objectness;  // of all boxes
+    std::vector<float> objectness;  // of the boxes
   };
   Sighted sight(const io::PixelView& image, const DetectOptions& options);
 
@@ -76,6 +76,7 @@ class ObjectDetector {
  private:
   std::span<const Box> anchors_of(Size grid);
   View view_to_run(const io::PixelView& image) const;
+  DetectionOptions detection_options(const DetectOptions& options) const;
   BoxOutputs look_at_boxes(Proposals& proposals, Size image, const DetectOptions& options);
 
   ModelSpec spec_, extractor_spec_, box_spec_;

@@ -1,6 +1,6 @@
-// Products of a warpgroup: 64 rows by N columns by a depth of 16, bf16 with sums of 32 bits. The rows come from
-// shared memory (from_shared) or from registers, the columns from shared memory. The lists of registers are what
-// makes these functions long.
+// Products of a warpgroup: 64 rows by N columns by a depth of 16, bf16 with sums of 32 bits. The
+// rows come from shared memory (from_shared) or from registers, the columns from shared memory. The
+// lists of registers are what makes these functions long.
 #pragma once
 
 #include "kernels/cuda/inference/hopper.cuh"
