@@ -1,4 +1,5 @@
 // The program `sact`: finds the command, runs it, and turns every failure into one line.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -87,6 +88,9 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that may not grow any further (ulimit -f) is an error like a full disk, and no end
+  // without a word that leaves half of it behind.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

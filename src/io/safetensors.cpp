@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/text.h"
+#include "io/checksum.h"
 #include "io/image.h"
 #include "io/json.h"
 #include "io/safetensors_header.h"
@@ -93,6 +94,21 @@ void convert_all(std::span<const std::byte> bytes, std::vector<float>& values, C
   }
 }
 
+constexpr size_t kChecksumDigits = 16;
+
+std::string checksum_text(uint64_t sum) {
+  return fmt::format("{:0{}x}", sum, kChecksumDigits);
+}
+
+/// Where the digits of the checksum stand in a file that was written with one.
+size_t checksum_place(std::string_view file) {
+  const std::string before = fmt::format("\"{}\":\"", kChecksumKey);
+  const size_t place = file.find(before);  // in a text of others the quotes would be escaped
+  return place == file.npos || file.size() - place < before.size() + kChecksumDigits
+             ? file.npos
+             : place + before.size();
+}
+
 }  // namespace
 
 size_t dtype_size(Dtype dtype) {
@@ -155,20 +171,42 @@ const TensorView* SafetensorsFile::find(std::string_view name) const {
   return found == content_.tensors.end() ? nullptr : &found->second;
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                       const Metadata& metadata) {
-  // Wide types first keeps every tensor aligned to its type; within a type the given order stays.
+std::optional<bool> SafetensorsFile::checksum_holds() const {
+  if (!metadata().contains(kChecksumKey)) return std::nullopt;
+  const auto bytes = file_.bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const size_t digits = checksum_place(text);
+  if (digits == text.npos) return false;
+  const std::string zeros(kChecksumDigits, '0');
+  uint64_t sum = crc64(bytes.first(digits));
+  sum = crc64(std::as_bytes(std::span(zeros)), sum);
+  sum = crc64(bytes.subspan(digits + kChecksumDigits), sum);
+  return text.substr(digits, kChecksumDigits) == checksum_text(sum);
+}
+
+namespace {
+
+/// A file before it is written: its header, and the tensors in the order in which they follow.
+struct Layout {
+  std::string header;
   std::vector<const NamedTensor*> order;
-  for (const NamedTensor& tensor : tensors) order.push_back(&tensor);
-  std::stable_sort(order.begin(), order.end(), [](const NamedTensor* a, const NamedTensor* b) {
-    return dtype_size(a->view.dtype) > dtype_size(b->view.dtype);
-  });
+};
+
+Layout layout_of(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                 const Metadata& metadata) {
+  Layout layout;
+  // Wide types first keeps every tensor aligned to its type; within a type the given order stays.
+  for (const NamedTensor& tensor : tensors) layout.order.push_back(&tensor);
+  std::stable_sort(layout.order.begin(), layout.order.end(),
+                   [](const NamedTensor* a, const NamedTensor* b) {
+                     return dtype_size(a->view.dtype) > dtype_size(b->view.dtype);
+                   });
 
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::set<std::string_view> names;
   uint64_t position = 0;
-  for (const NamedTensor* tensor : order) {
+  for (const NamedTensor* tensor : layout.order) {
     uint64_t needed = 0;
     SACT_ASSERT(names.insert(tensor->name).second);
     SACT_ASSERT(bytes_needed(tensor->view.shape, tensor->view.dtype, &needed));
@@ -181,13 +219,39 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
   std::string text = dump_json(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the format allows blanks, so that data is aligned
   if (text.size() > kMaxHeaderBytes) fail("{}: too many tensors for one file", path.string());
-
-  AtomicFile file(path);
   const uint64_t header_bytes = text.size();
-  file.write(std::as_bytes(std::span(&header_bytes, 1)));
-  file.write(text);
-  for (const NamedTensor* tensor : order) file.write(tensor->view.bytes);
+  layout.header.assign(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes);
+  layout.header += text;
+  return layout;
+}
+
+void write_layout(AtomicFile& file, const Layout& layout) {
+  file.write(layout.header);
+  for (const NamedTensor* tensor : layout.order) file.write(tensor->view.bytes);
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       const Metadata& metadata) {
+  const Layout layout = layout_of(path, tensors, metadata);
+  AtomicFile file(path);
+  write_layout(file, layout);
   file.commit();
+}
+
+void write_summed_safetensors(const std::filesystem::path& path,
+                              const std::filesystem::path& previous,
+                              std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  Metadata summed = metadata;
+  summed[std::string(kChecksumKey)] = std::string(kChecksumDigits, '0');
+  Layout layout = layout_of(path, tensors, summed);
+  uint64_t sum = crc64(std::as_bytes(std::span(layout.header)));
+  for (const NamedTensor* tensor : layout.order) sum = crc64(tensor->view.bytes, sum);
+  layout.header.replace(checksum_place(layout.header), kChecksumDigits, checksum_text(sum));
+  AtomicFile file(path);
+  write_layout(file, layout);
+  file.commit_keeping(previous);
 }
 
 std::vector<float> float_values(const TensorView& view, std::string_view name) {

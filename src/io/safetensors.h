@@ -1,4 +1,4 @@
-// The safetensors format: named tensors and a string table in one file, read through a mapping.
+// The safetensors format: named tensors and a string table in one file, which is read whole.
 //
 // Layout: an 8-byte little-endian header length, a JSON header, then the tensors' bytes one after
 // another. Reading makes every check that the format's own implementation makes, before anything
@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,7 +69,7 @@ struct Safetensors {
 /// or overlaps. `name` is used in messages.
 Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name);
 
-/// A safetensors file mapped into memory.
+/// A safetensors file in memory.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
@@ -78,9 +79,12 @@ class SafetensorsFile {
   /// The tensor of that name, or null.
   const TensorView* find(std::string_view name) const;
   std::string name() const { return file_.path().string(); }
+  /// Whether the file is what was written, bit by bit; nothing where it was written without a
+  /// checksum.
+  std::optional<bool> checksum_holds() const;
 
  private:
-  MappedFile file_;
+  WholeFile file_;
   Safetensors content_;
 };
 
@@ -93,6 +97,15 @@ struct NamedTensor {
 /// and type say.
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                        const Metadata& metadata);
+
+/// The metadata key of a checksum: 16 hexadecimal digits, the CRC-64 (of ECMA-182, as in xz) of all
+/// bytes of the file with zeros for the digits themselves.
+inline constexpr std::string_view kChecksumKey = "sact_checksum";
+
+/// Writes it with a checksum. The file that it replaces stays as `previous`.
+void write_summed_safetensors(const std::filesystem::path& path,
+                              const std::filesystem::path& previous,
+                              std::span<const NamedTensor> tensors, const Metadata& metadata);
 
 /// The values of a floating point tensor (F32, F64, F16, BF16) as float; `name` for messages.
 std::vector<float> float_values(const TensorView& view, std::string_view name);

@@ -144,7 +144,7 @@ TEST(File, FullDiskLeavesTheOldFile) {
 TEST(File, WrongKindsOfFileAreNamed) {
   test::TemporaryDirectory directory;
   auto message = [&](const char* name) {
-    return test::error_of([&] { MappedFile file(directory / name); });
+    return test::error_of([&] { WholeFile file(directory / name); });
   };
   EXPECT_NE(message("missing").find("No such file"), std::string::npos);
   fs::create_directory(directory / "dir");
@@ -153,10 +153,10 @@ TEST(File, WrongKindsOfFileAreNamed) {
   EXPECT_NE(message("fifo").find("not a regular file"), std::string::npos) << "and does not hang";
 }
 
-TEST(File, EmptyFileMapsToNothing) {
+TEST(File, EmptyFileIsReadAsNothing) {
   test::TemporaryDirectory directory;
   std::ofstream(directory / "empty");
-  EXPECT_TRUE(MappedFile(directory / "empty").bytes().empty());
+  EXPECT_TRUE(WholeFile(directory / "empty").bytes().empty());
 }
 
 TEST(File, SizeLimitIsCheckedBeforeReading) {
