@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <thread>
 
 #include "base/random.h"
+#include "io/checksum.h"
 #include "support/errors.h"
 #include "support/safetensors_bytes.h"
 #include "support/temporary.h"
@@ -80,6 +85,67 @@ TEST(Safetensors, RoundTripKeepsEverything) {
         << "tensors are aligned to their type";
   }
   EXPECT_EQ(file.find("nothing"), nullptr);
+}
+
+TEST(Safetensors, TheChecksumIsThatOfXz) {
+  const std::string digits = "123456789";
+  EXPECT_EQ(crc64(std::as_bytes(std::span(digits))), 0x995dc9bbdf1939fau);
+  const auto rest = std::as_bytes(std::span(digits)).subspan(4);
+  EXPECT_EQ(crc64(rest, crc64(std::as_bytes(std::span(digits)).first(4))), 0x995dc9bbdf1939fau);
+}
+
+TEST(Safetensors, EveryFlippedBitOfASummedFileIsFound) {
+  test::TemporaryDirectory directory;
+  const std::vector<float> f = {1.5f, -2, 3e-30f};
+  const std::vector<NamedTensor> all = {tensor("f", Dtype::kF32, {3}, f)};
+  const Metadata metadata = {{"note", "with \"sact_checksum\":\"0123456789abcdef\" in it"}};
+  const auto path = directory / "t", previous = directory / "before";
+  write_summed_safetensors(path, previous, all, metadata);
+  EXPECT_EQ(SafetensorsFile(path).checksum_holds(), true);
+  EXPECT_EQ(SafetensorsFile(path).metadata().at("note"), metadata.at("note"));
+  write_safetensors(directory / "plain", all, metadata);
+  EXPECT_EQ(SafetensorsFile(directory / "plain").checksum_holds(), std::nullopt);
+
+  std::vector<std::byte> bytes = read_file(path, 1 << 20);
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= std::byte(1 << bit % 8);
+    write_file_atomically(path, bytes, Durability::kUnsynced);
+    try {
+      EXPECT_NE(SafetensorsFile(path).checksum_holds(), true) << bit;
+    } catch (const Error&) {  // it is no such file any more
+    }
+    bytes[bit / 8] ^= std::byte(1 << bit % 8);
+  }
+}
+
+/// A model that is copied over while a program reads it.
+TEST(Safetensors, AThousandLoadsOfAFileThatIsCutAllTheTimeEndInOrder) {
+  test::TemporaryDirectory directory;
+  const std::vector<float> values(300'000, 1.25f);
+  write_safetensors(directory / "t", std::vector{tensor("f", Dtype::kF32, {300'000}, values)}, {});
+  const std::vector<std::byte> whole = read_file(directory / "t", 8 << 20);
+  std::atomic<bool> done = false;
+  std::thread cutter([&] {
+    std::ofstream file(directory / "t", std::ios::in | std::ios::out | std::ios::binary);
+    while (!done) {
+      for (const size_t size : {whole.size() / 3, size_t{0}}) {
+        std::filesystem::resize_file(directory / "t", size);
+      }
+      file.seekp(0).write(reinterpret_cast<const char*>(whole.data()), long(whole.size())).flush();
+    }
+  });
+  int loads = 0, right = 0;
+  for (; loads < 1000; ++loads) {
+    try {
+      const SafetensorsFile file(directory / "t");
+      right += float_values(*file.find("f"), "f").size() == values.size();
+    } catch (const Error&) {  // says that it is short, or no such file
+    }
+  }
+  done = true;
+  cutter.join();
+  EXPECT_EQ(loads, 1000);
+  std::printf("%d of %d loads found the whole file\n", right, loads);
 }
 
 TEST(Safetensors, AFileWithoutTensorsIsAllowed) {
