@@ -51,13 +51,17 @@ TEST_F(Component, WhatIsNoLibraryIsRefused) {
   EXPECT_NE(refusal("").find("is not a library"), std::string::npos);
   EXPECT_NE(refusal("#!/bin/sh\necho no\n").find("is not a library"), std::string::npos);
   EXPECT_NE(refusal(right_.substr(0, 20)).find("is not a library"), std::string::npos);
-  const std::string other_class = changed(right_, EI_CLASS, ELFCLASS32);
-  EXPECT_NE(refusal(other_class).find("is not a library"), std::string::npos);
+  const std::string program = changed(right_, offsetof(Elf64_Ehdr, e_type), ET_EXEC);
+  EXPECT_NE(refusal(program).find("is not a library"), std::string::npos);
 }
 
 TEST_F(Component, OfAnotherProcessorIsRefused) {
-  const std::string other = changed(right_, offsetof(Elf64_Ehdr, e_machine), char(EM_RISCV));
-  EXPECT_NE(refusal(other).find("another kind of processor"), std::string::npos);
+  for (const auto& [place, value] : {std::pair(offsetof(Elf64_Ehdr, e_machine), char(EM_RISCV)),
+                                     {size_t(EI_CLASS), char(ELFCLASS32)},
+                                     {size_t(EI_DATA), char(ELFDATA2MSB)}}) {
+    const std::string message = refusal(changed(right_, place, value));
+    EXPECT_NE(message.find("another kind of processor"), std::string::npos) << message;
+  }
 }
 
 TEST_F(Component, OfAnEarlierInterfaceIsRefused) {
