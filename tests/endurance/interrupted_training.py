@@ -51,9 +51,12 @@ def free_port():
 
 
 class Run:
-    """A training in one or more processes, each a group of its own."""
+    """A training in one or more processes."""
+
+    running = None  # the last one: nothing of it stays when the script is ended
 
     def __init__(self, arguments, processes, file_limit=None):
+        Run.running = self
         port = str(free_port())
         self.errors = []
         self.processes = []
@@ -76,6 +79,11 @@ class Run:
         for rank in ranks:
             self.processes[rank].send_signal(signal.SIGKILL)
 
+    def end(self):
+        self.kill(range(len(self.processes)))
+        for process in self.processes:
+            process.wait()
+
     def wait(self):
         """Statuses and what was said of errors, of all processes."""
         end = time.monotonic() + PATIENCE
@@ -83,7 +91,7 @@ class Run:
             try:
                 process.wait(max(end - time.monotonic(), 0.1))
             except subprocess.TimeoutExpired:
-                self.kill(range(len(self.processes)))
+                self.end()
                 raise Failure(f"a process did not end within {PATIENCE} s")
         said = []
         for errors in self.errors:
@@ -248,6 +256,7 @@ class Endurance:
             self.compare(task, 1, folder)
             self.counts["disk_full"] += 1
         finally:
+            Run.running.end()
             if mounted:
                 subprocess.run(["umount", mount], check=True)
             elif folder.exists():
@@ -266,6 +275,10 @@ class Endurance:
             tries += 1
         if self.counts["disk_full"] < options.disk_full:
             self.problem("too few disks were full")
+
+    def clean(self):
+        if Run.running:
+            Run.running.end()
         shutil.rmtree(self.work)
 
 
@@ -280,10 +293,13 @@ def main():
     options.sact = str(pathlib.Path(options.sact).resolve())
     endurance = Endurance(options)
     began = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         endurance.run()
     except Failure as failure:
         endurance.problem(str(failure))
+    finally:
+        endurance.clean()
     endurance.counts["seconds"] = round(time.monotonic() - began)
     print(json.dumps(endurance.counts, indent=2))
     return 1 if endurance.counts["problems"] or endurance.counts["different"] else 0
