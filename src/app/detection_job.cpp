@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file_names.h"
 #include "base/stopwatch.h"
 #include "detect/detection_set.h"
 

@@ -84,15 +84,6 @@ class DirectoryLock {
 /// No other process may be writing there.
 void remove_left_temporaries(const std::filesystem::path& directory);
 
-/// Whether a name that stands in a file, and may be anybody's, leads to something below the folder
-/// that it is relative to: it is not absolute and has no "..". Links in the folder are its owner's.
-bool stays_below(const std::filesystem::path& name);
-
-/// The file of that name below the folder; `where` says in messages what has the name. Throws
-/// sact::Error for one that leads out of the folder.
-std::filesystem::path file_below(const std::filesystem::path& folder,
-                                 const std::filesystem::path& name, const std::string& where);
-
 /// Makes the directory and its parents, with a clear error when that cannot be done.
 void make_directories(const std::filesystem::path& path);
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file_names.h"
 #include "base/text.h"
 
 namespace sact::detect {

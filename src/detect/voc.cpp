@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_names.h"
 #include "base/parallel.h"
 #include "data/fields.h"
 #include "data/voc_xml.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_names.h"
 #include "base/text.h"
 #include "import/source.h"
 

@@ -17,11 +17,6 @@ inline bool swaps_axes(int orientation) {
   return orientation >= 5 && orientation <= 8;
 }
 
-/// What an image of `bytes` takes while it is turned, for check_decoding_bytes().
-inline uint64_t decoded_bytes(uint64_t bytes, int orientation) {
-  return orientation > 1 ? 2 * bytes : bytes;
-}
-
 /// Turns the stored picture into the one to look at, by the EXIF code.
 RgbImage apply_orientation(RgbImage stored, int orientation);
 

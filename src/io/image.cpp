@@ -214,23 +214,6 @@ void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
                 fmt::format("{}: an image of {} x {} pixels", name, width, height));
 }
 
-uint64_t most_decoding_bytes(size_t file_bytes, const ReadOptions& options) {
-  constexpr uint64_t kPerPixel = 4, kPerFileByte = 80, kBuffers = 16 << 20;
-  const uint64_t pixels = uint64_t(std::clamp<int64_t>(options.max_pixels, 0, kMostPixels));
-  return kBuffers + kPerPixel * pixels + kPerFileByte * file_bytes;
-}
-
-void check_decoding_bytes(uint64_t bytes, size_t file_bytes, const std::string& name,
-                          const ReadOptions& options) {
-  if (bytes > most_decoding_bytes(file_bytes, options)) {
-    fail(
-        "{}: would take {} of memory to decode, absurdly much for a file of {}; make the image "
-        "smaller first",
-        name, format_bytes(bytes), format_bytes(file_bytes));
-  }
-  expect_memory(bytes, fmt::format("{}: decoding it", name));
-}
-
 bool begins_like_image(std::span<const std::byte> bytes) {
   return format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) != nullptr;
 }

@@ -81,15 +81,6 @@ inline constexpr uint64_t kMaxInflateRatio = 1040;
 void check_pixel_count(uint64_t width, uint64_t height, const std::string& name,
                        const ReadOptions& options);
 
-/// The memory that decoding a file of `file_bytes` may take: some for buffers, four bytes for each
-/// pixel that `options` allow, and 80 for each byte of the file. Photographs take far less; a few
-/// hundred bytes, made for that, could take gigabytes.
-uint64_t most_decoding_bytes(size_t file_bytes, const ReadOptions& options);
-
-/// Refuses an image that takes more, or more than there is; for the decoders.
-void check_decoding_bytes(uint64_t bytes, size_t file_bytes, const std::string& name,
-                          const ReadOptions& options);
-
 std::vector<std::byte> encode_png(const RgbImage& image);
 /// `quality` is 1 to 100; colours keep their full resolution (4:4:4).
 std::vector<std::byte> encode_jpeg(const RgbImage& image, int quality = 90);

@@ -14,6 +14,7 @@
 #include <jerror.h>
 
 #include "base/error.h"
+#include "io/decoding_memory.h"
 #include "io/escape.h"
 #include "io/exif.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "io/decoding_memory.h"
 #include "io/escape.h"
 #include "io/exif.h"
 #include "io/over_white.h"

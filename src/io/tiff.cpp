@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/decoding_memory.h"
 #include "io/exif.h"
 #include "io/more_formats.h"
 
