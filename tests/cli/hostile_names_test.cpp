@@ -92,7 +92,7 @@ TEST_F(HostileNames, OfFilesThatAreNotThere) {
     expect_reason({"import", name, "--out", "x"}, none);
     expect_reason({"new", "--spec", name, "--out", "x"}, none);
     expect_reason({"table", name}, none);
-    expect_reason({"coco-eval", "--gt", name, "--results", name}, none);
+    expect_reason({"coco-eval", "--gt", name, "--dt", name}, none);
     expect_reason({"predict", "m", name, "--no-pictures"}, folder);
     expect_reason({"saliency", "map", "m", name}, folder);
     expect_reason({"eval", "m", "--data", name}, folder);
