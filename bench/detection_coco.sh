@@ -2,7 +2,7 @@
 # Detectors on photographs: a dense one and some of several budgets, all from the same start and with the
 # same steps, and what they reach on the validation images. Running it again goes on where it was.
 #
-#   bench/detection_coco.sh OUT DATA START
+#   bench/detection_coco.sh OUT DATA START         # paths from the root of the project
 #
 # DATA is a folder as 'sact train-detector' takes it: of COCO (train2017, val2017) or of Pascal VOC (train,
 # val, at the shorter side of training: bench/shrink_voc.py). START is a classifier, dense or adaptive.
@@ -21,19 +21,26 @@
 # the most memory of the GPU that was in use of each, and results.json with a row for each. To go on
 # on another machine, take OUT/NAME/checkpoint.safetensors and the small files beside it along.
 #
-# What it takes on one H200 (ResNet-50, 8 117 photographs of COCO, 9 epochs, bf16): 289 images a second dense,
-# 265 adaptive. One after the other, because three at once were no faster, and because an adaptive one takes
-# up to 42 GB (64 recorded shapes of batches):
+# What it takes on one H200 (ResNet-50, 8 117 photographs of COCO, 9 epochs, bf16): measured were 289 images a
+# second dense, and 265 adaptive. One after the other: with others beside it a dense one did 118 to 151, and an
+# adaptive one takes up to 42 GB (up to 64 recorded shapes of batches). So, with EVAL_EVERY=9, in minutes:
 #
-#   minutes  EVAL_EVERY=9 bench/detection_coco.sh ...
-#   5.5      RUNS=dense            (253 s of steps; then 901 images are evaluated)
-#   6        RUNS=0.72             (325 s, of which 45 are the recording of shapes)
-#   4.5      RUNS=dense with VOC 2012 (5 717 photographs: 178 s; then 5 823 are evaluated)
-#   5        RUNS=0.72 with VOC 2012
+#   5.5   COCO, RUNS=dense      253 s of steps; 901 images are evaluated
+#   6     COCO, RUNS=0.72       325 s, measured, of which 45 are the first epoch's recording of shapes
+#   4.5   VOC 2012, RUNS=dense  5 717 photographs, 178 s, reckoned; 5 823 are evaluated
+#   5     VOC 2012, RUNS=0.72   reckoned
 #
 # So in half an hour, with some minutes to build: RUNS="0.85 0.58 dense@1" of COCO, and RUNS=dense of VOC; in
 # another RUNS="0.72@1" of COCO and RUNS=0.72 of VOC. With commands of at most ten minutes: MINUTES=9, again and
-# again until the status is 0. An evaluation is not interrupted.
+# again until the status is 0. An evaluation is not interrupted. From a machine with nothing but Python's torch
+# (scripts/bundle), the tests first, because other work on the GPU takes their memory:
+#
+#   tar -xzf sact.tar.gz && TARGETS=train_test sact/build.sh && cd sact/src
+#   ../build/train_test --gtest_filter='DetectionLossOnCuda*'
+#   SACT=../build/sact EVAL_EVERY=9 MINUTES=9 RUNS="0.85 0.58 dense@1" bench/detection_coco.sh ../runs/coco ../coco ../start.safetensors
+#
+# If memory is short: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (LibTorch 2; not tried yet) puts recordings
+# of many shapes into memory that grows as one piece.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 usage="usage: bench/detection_coco.sh OUT DATA START"
