@@ -11,7 +11,7 @@ namespace {
 
 using namespace sact::test;
 
-constexpr int kSide = 1500;
+constexpr int kSide = 2400;
 constexpr size_t kPixels = size_t(kSide) * kSide;
 /// As many pixels as the pictures here have, so that these alone are no reason.
 constexpr ReadOptions kEnough{.max_pixels = kSide * kSide};
@@ -53,8 +53,11 @@ TEST(ImageMemory, StripsAndTilesOfATiffAreUnpackedWhole) {
 }
 
 TEST(ImageMemory, AWholeImageFitsWhateverItsFormat) {
+  constexpr int kSide = 1000;
+  constexpr size_t kPixels = size_t(kSide) * kSide;
+  constexpr ReadOptions kEnough{.max_pixels = kSide * kSide};
   const RgbImage image = noise_image(kSide, kSide, 1);
-  TiffKind tiff{.width = kSide, .height = kSide};
+  const TiffKind tiff{.width = kSide, .height = kSide};
   for (const Bytes& bytes :
        {make_jpeg(image, {.progressive = true}), encode_png(image), make_tiff(tiff, image.rgb),
         make_webp(kSide, kSide, opaque_rgba(image)),
