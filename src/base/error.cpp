@@ -39,8 +39,10 @@ std::string printable(std::string_view text, size_t max_length) {
   const size_t half = max_length / 2;
   auto append = [&out](std::string_view part) {
     while (!part.empty()) {
+      const size_t before = part.size();
       const char32_t character = next_character(part);
-      is_control(character) ? out.push_back('?') : append_utf8(out, character);
+      const bool broken = character == kReplacementCharacter && before - part.size() == 1;
+      broken || is_control(character) ? out.push_back('?') : append_utf8(out, character);
     }
   };
   if (!cut) {

@@ -22,49 +22,6 @@ namespace {
 // Names of files that are not yet whole.
 constexpr std::string_view kTemporaryPrefix = ".sact-", kTemporarySuffix = ".tmp";
 
-/// A descriptor of a regular file opened for reading, with its size.
-struct OpenFile {
-  int descriptor = -1;
-  uint64_t size = 0;
-
-  explicit OpenFile(const std::filesystem::path& path) {
-    // O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
-    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) fail("{}: cannot be opened: {}", path.string(), errno_text(errno));
-    struct stat status {};
-    const char* problem = nullptr;
-    if (::fstat(descriptor, &status) != 0) {
-      problem = "its size cannot be read";
-    } else if (S_ISDIR(status.st_mode)) {
-      problem = "is a directory; a file is needed here";
-    } else if (!S_ISREG(status.st_mode)) {
-      problem = "is not a regular file";
-    }
-    if (problem) {
-      ::close(descriptor);
-      fail("{}: {}", path.string(), problem);
-    }
-    size = uint64_t(status.st_size);
-  }
-  ~OpenFile() { ::close(descriptor); }
-
-  /// Fills `target` from the file's beginning; how many bytes there were.
-  size_t read(std::span<std::byte> target, const std::filesystem::path& path) const {
-    size_t done = 0;
-    while (done < target.size()) {
-      const ssize_t got = ::read(descriptor, target.data() + done, target.size() - done);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail("{}: cannot be read: {}", path.string(), errno_text(errno));
-      if (got == 0) break;
-      done += size_t(got);
-    }
-    return done;
-  }
-
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-};
-
 std::filesystem::path directory_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
@@ -111,38 +68,79 @@ void expect_memory_for(const std::filesystem::path& path, uint64_t size) {
 
 }  // namespace
 
+ReadableFile::ReadableFile(const std::filesystem::path& path) : path_(path) {
+  // O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) fail("{}: cannot be opened: {}", path.string(), errno_text(errno));
+  struct stat status {};
+  const char* problem = nullptr;
+  if (::fstat(descriptor_, &status) != 0) {
+    problem = "its size cannot be read";
+  } else if (S_ISDIR(status.st_mode)) {
+    problem = "is a directory; a file is needed here";
+  } else if (!S_ISREG(status.st_mode)) {
+    problem = "is not a regular file";
+  }
+  if (problem) {
+    ::close(descriptor_);
+    fail("{}: {}", path.string(), problem);
+  }
+  size_ = uint64_t(status.st_size);
+}
+
+ReadableFile::~ReadableFile() {
+  ::close(descriptor_);
+}
+
+void ReadableFile::read(uint64_t offset, std::span<std::byte> target) const {
+  if (read_some(offset, target) < target.size()) {
+    fail("{}: became shorter while it was read; try again when it is whole", path_.string());
+  }
+}
+
+size_t ReadableFile::read_some(uint64_t offset, std::span<std::byte> target) const {
+  size_t done = 0;
+  while (done < target.size()) {
+    const ssize_t got =
+        ::pread(descriptor_, target.data() + done, target.size() - done, off_t(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("{}: cannot be read: {}", path_.string(), errno_text(errno));
+    if (got == 0) break;
+    done += size_t(got);
+  }
+  return done;
+}
+
 WholeFile::WholeFile(const std::filesystem::path& path) : path_(path) {
-  const OpenFile file(path);
-  size_ = size_t(file.size);
+  const ReadableFile file(path);
+  size_ = size_t(file.size());
   std::byte* data = nullptr;
   if (size_ < kLarge) {
     small_.resize(size_);
     data = small_.data();
   } else {
-    expect_memory_for(path, file.size);
+    expect_memory_for(path, file.size());
     data = large_.take<std::byte>(int64_t(size_));
   }
-  if (file.read({data, size_}, path) < size_) {
-    fail("{}: became shorter while it was read; try again when it is whole", path.string());
-  }
+  file.read(0, {data, size_});
   data_ = data;
 }
 
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes) {
-  const OpenFile file(path);
-  if (file.size > max_bytes) {
-    fail("{}: has {}, more than the {} that are read here", path.string(), format_bytes(file.size),
-         format_bytes(max_bytes));
+  const ReadableFile file(path);
+  if (file.size() > max_bytes) {
+    fail("{}: has {}, more than the {} that are read here", path.string(),
+         format_bytes(file.size()), format_bytes(max_bytes));
   }
-  std::vector<std::byte> bytes(static_cast<size_t>(file.size));
-  bytes.resize(file.read(bytes, path));  // less where it became shorter: what reads it will see
+  std::vector<std::byte> bytes(static_cast<size_t>(file.size()));
+  bytes.resize(file.read_some(0, bytes));  // less where it became shorter: what reads it will see
   return bytes;
 }
 
 std::vector<std::byte> read_beginning(const std::filesystem::path& path, size_t most) {
-  const OpenFile file(path);
-  std::vector<std::byte> bytes(size_t(std::min<uint64_t>(file.size, most)));
-  bytes.resize(file.read(bytes, path));
+  const ReadableFile file(path);
+  std::vector<std::byte> bytes(size_t(std::min<uint64_t>(file.size(), most)));
+  bytes.resize(file.read_some(0, bytes));
   return bytes;
 }
 

@@ -13,8 +13,30 @@
 
 namespace sact {
 
-/// All of a regular file, of whatever size, in memory of its own. Not mapped: bytes that another
-/// process cuts off a mapped file end this one by a signal wherever it reads next.
+/// A regular file that is open, to be read anywhere. Files are read and not mapped: bytes that
+/// another process cuts off a mapped file end this one by a signal wherever it reads next.
+class ReadableFile {
+ public:
+  explicit ReadableFile(const std::filesystem::path& path);
+  ~ReadableFile();
+  ReadableFile(const ReadableFile&) = delete;
+  ReadableFile& operator=(const ReadableFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  /// When it was opened.
+  uint64_t size() const { return size_; }
+  /// Fills `target`; sact::Error where the file became shorter. Any number of threads may read.
+  void read(uint64_t offset, std::span<std::byte> target) const;
+  /// The same up to the file's end; how many bytes there were.
+  size_t read_some(uint64_t offset, std::span<std::byte> target) const;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+/// All of a regular file, of whatever size, in memory of its own.
 class WholeFile {
  public:
   /// sact::Error where it cannot be read, where there is no memory for it, and where it became

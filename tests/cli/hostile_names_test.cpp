@@ -87,14 +87,15 @@ TEST_F(HostileNames, OfFilesThatAreNotThere) {
     expect_reason({"eval", name, "--data", "."}, none);
     expect_reason({"bench", name}, none);
     expect_reason({"calibrate", name, "--images", "a.png", "--out", "x"}, none);
-    expect_reason({"baseline", name, "--eval", "e.json", "--out", "x"}, none);
+    expect_reason({"baseline", name, "--from", "m", "--result", name, "--out", "x"}, none);
     expect_reason({"export", name, "--out", "x"}, none);
     expect_reason({"import", name, "--out", "x"}, none);
     expect_reason({"new", "--spec", name, "--out", "x"}, none);
-    expect_reason({"table", name}, none);
+    expect_reason({"table", "a=" + name}, none);
+    expect_reason({"table", name}, "expected NAME=FILE");
     expect_reason({"coco-eval", "--gt", name, "--dt", name}, none);
-    expect_reason({"predict", "m", name, "--no-pictures"}, folder);
-    expect_reason({"saliency", "map", "m", name}, folder);
+    expect_reason({"predict", "m", name, "--no-pictures"}, ": ");
+    expect_reason({"saliency", "map", "m", name}, ": ");
     expect_reason({"eval", "m", "--data", name}, folder);
     expect_reason({"new", "--depth", "50", "--out", "no/" + name}, "irectory");
     expect_reason({name}, "no command");
@@ -126,9 +127,9 @@ TEST_F(HostileNames, OfModelsLabelsAndPictures) {
     EXPECT_EQ(run({"saliency", "map", name, name + ".png", "--size", "32", "--out", "maps"}).status,
               0);
     EXPECT_EQ(run({"eval", name, "--data", "photos"}).status, 1);
-    EXPECT_EQ(run({"bench", name, "--size", "32", "--seconds", "0.01"}).status, 0);
+    EXPECT_EQ(run({"bench", name, "--size", "32", "--rounds", "1", "--density", "1"}).status, 0);
     EXPECT_EQ(run({"export", name, "--out", name + ".bf16", "--dtype", "bf16"}).status, 0);
-    EXPECT_EQ(run({"table", name}).status, 1);
+    EXPECT_EQ(run({"table", name + "=" + name}).status, 1);
     std::filesystem::remove_all(directory_ / "photos");
     std::filesystem::remove(directory_ / name);
   }

@@ -7,6 +7,7 @@
 #include "data/synthetic.h"
 #include "io/image.h"
 #include "kernels/cpu/kernels.h"
+#include "model/quantization.h"
 #include "support/program.h"
 #include "support/random_model.h"
 #include "support/temporary.h"
@@ -74,25 +75,27 @@ class PoisonedModels : public ::testing::Test {
     ++runs_;
   }
 
+  void expect_refused_by_both(const std::vector<std::string>& environment,
+                              const std::vector<std::string>& options, const std::string& part) {
+    std::vector<std::string> predict = {"predict", "m", "a.png", "--no-pictures", "--size", "32"};
+    std::vector<std::string> eval = {"eval", "m", "--data", "photos", "--size", "32"};
+    predict.insert(predict.end(), options.begin(), options.end());
+    eval.insert(eval.end(), options.begin(), options.end());
+    expect_refused(environment, predict, part);
+    expect_refused(environment, eval, part);
+  }
+
   /// By `predict` and `eval`, with every back end, type and instruction set.
   void expect_refused_everywhere(const std::string& part, bool every_table) {
-    const auto both = [&](const std::vector<std::string>& environment,
-                          const std::vector<std::string>& options) {
-      std::vector<std::string> predict = {"predict", "m", "a.png", "--no-pictures", "--size", "32"};
-      std::vector<std::string> eval = {"eval", "m", "--data", "photos", "--size", "32"};
-      predict.insert(predict.end(), options.begin(), options.end());
-      eval.insert(eval.end(), options.begin(), options.end());
-      expect_refused(environment, predict, part);
-      expect_refused(environment, eval, part);
-    };
     const auto& tables = kernels::available_tables();
     for (size_t i = every_table ? 0 : tables.size() - 1; i < tables.size(); ++i) {
       for (const char* dtype : {"fp32", "bf16"}) {
-        both({std::string("SACT_ISA=") + tables[i]->name}, {"--dtype", dtype});
+        expect_refused_by_both({std::string("SACT_ISA=") + tables[i]->name}, {"--dtype", dtype},
+                               part);
       }
     }
 #ifdef SACT_HAS_TORCH
-    both({}, {"--backend", "torch"});
+    expect_refused_by_both({}, {"--backend", "torch"}, part);
 #endif
   }
 
@@ -116,10 +119,10 @@ class PoisonedModels : public ::testing::Test {
 TEST_F(PoisonedModels, AreRefusedByEveryTypeAndBackEnd) {
   for (const WeightInfo& info : weight_list(spec_)) {
     for (const Poison& each : kPoisons) {
-      // What is too large only for a score or behind a norm that divides by it, has an answer.
-      const bool large_is_fatal = info.name == "head.fc.weight" ||
-                                  info.name == "stem.conv.weight" || info.name == "norm.weight" ||
-                                  info.name == "norm.bias";
+      // What is too large only for a halting score has an answer.
+      const bool large_is_fatal =
+          (info.role == WeightRole::kConvolution && info.name.find("halting") == info.name.npos) ||
+          info.name.starts_with("head.") || info.name == "norm.weight" || info.name == "norm.bias";
       if (each.file || large_is_fatal) poison(info, each, false);
     }
     if (info.role != WeightRole::kNormVariance) continue;
@@ -137,6 +140,40 @@ TEST_F(PoisonedModels, AreRefusedByEveryInstructionSet) {
   }
   EXPECT_EQ(models_, 3);
   EXPECT_GE(runs_, 12);
+}
+
+TEST_F(PoisonedModels, AreRefusedWithWeightsOf8Bits) {
+  InputScales scales;
+  for (const QuantizedLayer& layer : quantized_layers(spec_)) scales[layer.name] = 0.02f;
+  const auto write = [&](const std::vector<Weight>& weights) {
+    write_model(directory_ / "m", spec_, weights, io::Dtype::kF32, {}, scales);
+    ++models_;
+  };
+  const std::vector<Weight> sound = test::random_weights(spec_, 3);
+  write(sound);
+  ASSERT_EQ(
+      test::run_sact({"predict", "m", "a.png", "--no-pictures", "--size", "32", "--dtype", "int8"},
+                     directory_.path())
+          .status,
+      0);
+  for (const QuantizedLayer& layer : quantized_layers(spec_)) {
+    if (layer.name != layer.reads_like) continue;
+    for (const float poison : {kNaN, kInfinity, -1.0f, 0.0f}) {
+      scales[layer.name] = poison;
+      write(sound);
+      expect_refused_by_both({}, {"--dtype", "int8"}, "m: tensor '" + layer.name);
+    }
+    scales[layer.name] = 0.02f;
+  }
+  for (const char* name : {"stem.conv.weight", "head.fc.weight"}) {
+    std::vector<Weight> weights = sound;
+    for (Weight& weight : weights) {
+      if (weight.info.name == name) std::ranges::fill(weight.values, kLargest);
+    }
+    write(weights);
+    expect_refused_by_both({}, {"--dtype", "int8"}, "not finite");
+  }
+  EXPECT_GE(models_, 15);
 }
 
 /// Nothing is divided by it: the norm's own epsilon is added.

@@ -61,8 +61,9 @@ TEST_F(CocoSet, NamesThatLeadOutOfTheFolderAreRefused) {
   write_text(elsewhere / "a.jpg", "");
   const std::string outside = elsewhere / "a.jpg";
   const std::string up = "../" + std::filesystem::path(elsewhere.path()).filename().string();
-  for (const std::string& name : {outside, up + "/a.jpg", "sub/../../a.jpg", "sub/../a.jpg",
-                                  std::string("a.jpg\0.png", 10)}) {
+  const std::vector<std::string> names = {outside, up + "/a.jpg", "sub/../../a.jpg", "sub/../a.jpg",
+                                          std::string("a.jpg\0.png", 10)};
+  for (const std::string& name : names) {
     instances_.images[1].file_name = name;
     const std::string message = error_of([&] { set(); });
     EXPECT_TRUE(says(message, "i.json: image 3: names the file '")) << message;
