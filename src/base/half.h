@@ -21,14 +21,11 @@ inline uint16_t bf16_from_float(float value) {
 
 inline float float_from_f16(uint16_t bits) {
   const uint32_t sign = uint32_t(bits & 0x8000) << 16;
-  const uint32_t exponent = (bits >> 10) & 0x1f;
-  const uint32_t mantissa = bits & 0x3ff;
-  if (exponent == 0) {  // zero and subnormals: mantissa * 2^-24
-    const float magnitude = std::ldexp(float(mantissa), -24);
-    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
-  }
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  // The exponent and mantissa stand where those of a float do, but count from another power of two;
+  // the product is exact, that of subnormals too. No branches here either.
+  const float scaled = std::bit_cast<float>(uint32_t(bits & 0x7fff) << 13) * 0x1p112f;
+  const uint32_t not_finite = (bits & 0x7c00) == 0x7c00 ? 0x7f800000u : 0;
+  return std::bit_cast<float>(sign | not_finite | std::bit_cast<uint32_t>(scaled));
 }
 
 inline uint16_t f16_from_float(float value) {

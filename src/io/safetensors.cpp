@@ -87,13 +87,16 @@ void check_layout(std::vector<HeaderEntry>& entries, uint64_t data_bytes, const 
 
 template <typename Stored, typename Convert>
 void convert_all(const TensorBytes& bytes, std::vector<float>& values, Convert convert) {
-  float* value = values.data();
+  float* target = values.data();
   bytes.for_each_piece([&](std::span<const std::byte> piece) {  // of whole numbers of any type
-    for (size_t at = 0; at + sizeof(Stored) <= piece.size(); at += sizeof(Stored)) {
+    float* const value = target;
+    const size_t count = piece.size() / sizeof(Stored);
+    for (size_t i = 0; i < count; ++i) {
       Stored stored;
-      std::memcpy(&stored, piece.data() + at, sizeof stored);
-      *value++ = convert(stored);
+      std::memcpy(&stored, piece.data() + i * sizeof stored, sizeof stored);
+      value[i] = convert(stored);
     }
+    target += count;
   });
 }
 
@@ -103,12 +106,12 @@ std::string checksum_text(uint64_t sum) {
   return fmt::format("{:0{}x}", sum, kChecksumDigits);
 }
 
-/// Where the digits of the checksum stand in a file that was written with one.
-size_t checksum_place(std::string_view file) {
+/// Where the digits of the checksum stand in the start of a file that was written with one.
+size_t checksum_place(std::string_view start) {
   const std::string before = fmt::format("\"{}\":\"", kChecksumKey);
-  const size_t place = file.find(before);  // in a text of others the quotes would be escaped
-  return place == file.npos || file.size() - place < before.size() + kChecksumDigits
-             ? file.npos
+  const size_t place = start.find(before);  // in a text of others the quotes would be escaped
+  return place == start.npos || start.size() - place < before.size() + kChecksumDigits
+             ? start.npos
              : place + before.size();
 }
 
@@ -342,10 +345,10 @@ std::vector<float> float_values(const TensorView& view, std::string_view name) {
       convert_all<double>(view.bytes, values, [](double v) { return float(v); });
       break;
     case Dtype::kF16:
-      convert_all<uint16_t>(view.bytes, values, float_from_f16);
+      convert_all<uint16_t>(view.bytes, values, [](uint16_t v) { return float_from_f16(v); });
       break;
     case Dtype::kBF16:
-      convert_all<uint16_t>(view.bytes, values, float_from_bf16);
+      convert_all<uint16_t>(view.bytes, values, [](uint16_t v) { return float_from_bf16(v); });
       break;
     default:
       fail(
