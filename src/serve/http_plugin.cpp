@@ -182,9 +182,16 @@ class HttplibServer : public HttpServer {
   /// Refuses a request, of which there may be more to come.
   void refuse(httplib::Response& response, int status, const std::string& why = {}) {
     // Why no more was read says more than what httplib made of that.
-    if (serving.stream->refused() != 0) status = serving.stream->refused();
-    fill(response, handlers_.refuse(status, why));
-    response.status = status;
+    const int unread = serving.stream->refused();
+    if (unread == 0) {
+      fill(response, handlers_.refuse(status, why));
+    } else if (unread == 503) {
+      fill(response, handlers_.refuse(503,
+                                      "the requests that are here already are too large for "
+                                      "more; try again"));
+    } else {
+      fill(response, handlers_.refuse(unread, {}));
+    }
     close_after(response, true);
   }
   static void close_after(httplib::Response& response, bool unread) {

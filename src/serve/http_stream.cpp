@@ -31,13 +31,9 @@ EndSignal::~EndSignal() {
 }
 
 void EndSignal::give() {
+  given_ = true;
   const uint64_t one = 1;
   static_cast<void>(!::write(descriptor_, &one, sizeof one));
-}
-
-bool EndSignal::given() const {
-  pollfd polled{descriptor_, POLLIN, 0};
-  return ::poll(&polled, 1, 0) > 0;
 }
 
 HttpStream::HttpStream(socket_t socket, const HttpLimits& limits, const EndSignal& end,
@@ -46,17 +42,15 @@ HttpStream::HttpStream(socket_t socket, const HttpLimits& limits, const EndSigna
 
 bool HttpStream::wait(short what, Clock::time_point until) {
   while (true) {
-    if (!ending_ && end_.given()) {
-      ending_ = true;
-      deadline_ = std::min(deadline_, Clock::now() + std::chrono::seconds(limits_.ending_seconds));
-    }
     pollfd polled[] = {{socket_, what, 0}, {end_.descriptor(), POLLIN, 0}};
     const int found =
         ::poll(polled, ending_ ? 1 : 2, milliseconds_until(std::min(until, deadline_)));
-    if (found < 0 && errno == EINTR) continue;
-    if (found > 0 && polled[0].revents != 0) return true;
-    if (found > 0) continue;  // the server ends
-    return false;
+    if (polled[1].revents != 0) {
+      ending_ = true;
+      deadline_ = std::min(deadline_, Clock::now() + std::chrono::seconds(limits_.ending_seconds));
+    }
+    if (polled[0].revents != 0) return true;
+    if (found == 0 || (found < 0 && errno != EINTR)) return false;
   }
 }
 
@@ -89,14 +83,16 @@ void HttpStream::end_request() {
 /// Reads what has come, if the limits allow more.
 bool HttpStream::receive() {
   constexpr uint64_t kHeaders = 1 << 16;  // small requests are always read
-  ssize_t found;
-  do {
-    if (!wait(POLLIN, soon())) {
+  ssize_t found = 0;
+  for (bool late = Clock::now() > deadline_;;) {
+    if (late) {
       refused_ = 408;
       return false;
     }
     found = ::recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT);
-  } while (found < 0 && (errno == EINTR || errno == EAGAIN));
+    if (found >= 0 || (errno != EINTR && errno != EAGAIN)) break;
+    late = errno == EAGAIN && !wait(POLLIN, soon());
+  }
   if (found <= 0) return false;
   at_ = 0;
   received_size_ = size_t(found);

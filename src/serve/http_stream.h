@@ -21,11 +21,12 @@ class EndSignal {
   EndSignal(const EndSignal&) = delete;
   EndSignal& operator=(const EndSignal&) = delete;
   void give();
-  bool given() const;
+  bool given() const { return given_; }
   int descriptor() const { return descriptor_; }  // readable once it is given
 
  private:
   int descriptor_;
+  std::atomic<bool> given_ = false;
 };
 
 class HttpStream : public httplib::Stream {

@@ -29,6 +29,7 @@ class ImageJob : public Job {
   double network_ms = 0;           // its share of a run
   std::optional<double> dense_ms;  // of the same without halting
   int together = 0;                // images of the run; 0: it did not come to that
+  int threads = 0;                 // that it had
 
   /// Classifiers run on several images. Whose inputs turn out to be of one size run together.
   bool joins(const Job& other) const override;

@@ -185,6 +185,7 @@ void Runner::run_together(std::span<Prepared> images, int threads) {
     job.result = std::move(results[i]);
     job.network_ms = first.network_ms;
     job.together = count;
+    job.threads = threads;
   }
 }
 
@@ -228,6 +229,7 @@ void Runner::run_detector(ImageJob& job, int threads) {
     }
   }
   job.together = 1;
+  job.threads = threads;
 }
 
 void Runner::time_both(ImageJob& job, const std::function<double()>& adaptive,

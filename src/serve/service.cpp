@@ -57,6 +57,7 @@ io::Json crop_json(const io::Crop& crop) {
 void add_run(const ImageJob& job, io::Json& json) {
   json["ms"]["queue"] = job.queue_ms;
   json["together"] = job.together;
+  json["threads"] = job.threads;
   if (job.dense_ms) json["dense_ms"] = *job.dense_ms;
 }
 

@@ -113,7 +113,9 @@ TEST_F(Runners, TheDenseNetworkIsTimedBesides) {
     ASSERT_TRUE(timed->dense_ms) << failure_of(*timed);
     EXPECT_GT(*timed->dense_ms, 0);
     EXPECT_GT(timed->network_ms, 0);
-    if (model == std::string("plain")) EXPECT_EQ(*timed->dense_ms, timed->network_ms);
+    if (model == std::string("plain")) {
+      EXPECT_EQ(*timed->dense_ms, timed->network_ms);
+    }
     const auto usual = job({}, model);
     alone(usual);
     EXPECT_FALSE(usual->dense_ms);

@@ -50,6 +50,7 @@ TEST_F(Services, ClassifyingGivesWhatTheProgramGives) {
     EXPECT_EQ(found[key], right[key]) << key;
   }
   EXPECT_EQ(found["together"], 1);
+  EXPECT_EQ(found["threads"], 1);
   EXPECT_FALSE(found.contains("ponder_map"));
   EXPECT_FALSE(found.contains("dense_ms"));
 }
