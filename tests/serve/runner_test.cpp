@@ -52,13 +52,19 @@ TEST_F(Runners, ImagesThatRunTogetherGetWhatTheyGetAlone) {
   EXPECT_EQ(images[1]->together, 1);
   EXPECT_EQ(images[2]->together, 1);
   EXPECT_EQ(images[3]->together, 3);
-  EXPECT_EQ(images[0]->result.logits, images[4]->result.logits);
-  EXPECT_NE(images[0]->result.logits, images[3]->result.logits);
-  const ImageResult& first = alone(job()).result;
-  EXPECT_EQ(images[0]->result.logits, first.logits);
-  EXPECT_EQ(images[0]->result.flops, first.flops);
-  EXPECT_EQ(images[3]->result.logits, alone(job({}, "adaptive", other)).result.logits);
-  EXPECT_EQ(images[2]->result.logits, alone(job({{"size", "96"}})).result.logits);
+  // Sums are rounded in other places when images run together.
+  const auto expect_near = [](const ImageJob& found, const std::shared_ptr<ImageJob>& right) {
+    for (size_t c = 0; c < 7; ++c) {
+      EXPECT_NEAR(found.result.logits[c], right->result.logits[c], 1e-4);
+    }
+  };
+  const auto first = job(), third = job({}, "adaptive", other), large = job({{"size", "96"}});
+  for (const auto& one : {first, third, large}) alone(one);
+  expect_near(*images[0], first);
+  expect_near(*images[4], first);
+  expect_near(*images[3], third);
+  EXPECT_GT(std::abs(first->result.logits[0] - third->result.logits[0]), 1e-3) << "other images";
+  EXPECT_EQ(images[2]->result.logits, large->result.logits) << "it ran alone";
 }
 
 TEST_F(Runners, WhatAsksTheSameOfOneClassifierJoins) {
