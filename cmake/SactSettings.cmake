@@ -20,7 +20,9 @@ if(SACT_CCACHE)
     env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${SACT_CCACHE})
 endif()
 
+include(SactHardening)
 add_library(sact_settings INTERFACE)
+target_link_libraries(sact_settings INTERFACE sact_hardening)
 target_compile_options(sact_settings INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns about its own std::string (GCC bug 105651).
@@ -42,6 +44,13 @@ function(sact_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(sact_${name} STATIC ${LAYER_SOURCES})
   target_link_libraries(sact_${name} PUBLIC sact_settings ${LAYER_DEPENDS})
+endfunction()
+
+# sact_component(NAME SOURCES a.cpp ...): a library that the program opens when it is wanted, src/base/component.h.
+function(sact_component name)
+  cmake_parse_arguments(COMPONENT "" "" "SOURCES" ${ARGN})
+  add_library(${name} MODULE ${COMPONENT_SOURCES} $<TARGET_OBJECTS:sact_component_mark>)
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endfunction()
 
 # sact_precompile(TARGET PRIVATE <a.h> ... | REUSE_FROM OTHER): precompiled headers that ccache knows.

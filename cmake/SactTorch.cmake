@@ -5,6 +5,8 @@ if(NOT Torch_FOUND)
                       "LibTorch of your own, or configure with -DSACT_TRAIN=OFF.")
 endif()
 message(STATUS "LibTorch ${Torch_VERSION}")
+# Off, because a path of the machine that built it may be somebody else's to write to on another.
+option(SACT_TORCH_RPATH "Let the installed libsact_torch.so remember where LibTorch was, beside where the system looks" OFF)
 
 # The CUDA kernels are built where LibTorch has CUDA and there is a compiler for it.
 set(cuda_default OFF)

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 namespace sact {
@@ -21,35 +21,6 @@ namespace {
 
 // Names of files that are not yet whole.
 constexpr std::string_view kTemporaryPrefix = ".sact-", kTemporarySuffix = ".tmp";
-
-/// A descriptor of a regular file opened for reading, with its size.
-struct OpenFile {
-  int descriptor = -1;
-  uint64_t size = 0;
-
-  explicit OpenFile(const std::filesystem::path& path) {
-    // O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
-    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) fail("{}: cannot be opened: {}", path.string(), errno_text(errno));
-    struct stat status {};
-    const char* problem = nullptr;
-    if (::fstat(descriptor, &status) != 0) {
-      problem = "its size cannot be read";
-    } else if (S_ISDIR(status.st_mode)) {
-      problem = "is a directory; a file is needed here";
-    } else if (!S_ISREG(status.st_mode)) {
-      problem = "is not a regular file";
-    }
-    if (problem) {
-      ::close(descriptor);
-      fail("{}: {}", path.string(), problem);
-    }
-    size = uint64_t(status.st_size);
-  }
-  ~OpenFile() { ::close(descriptor); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-};
 
 std::filesystem::path directory_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -83,51 +54,93 @@ void check_replaceable(const std::filesystem::path& path) {
   }
 }
 
+constexpr size_t kLarge = size_t{4} << 20;
+
+/// A file may claim any size: a sparse one takes no disk.
+void expect_memory_for(const std::filesystem::path& path, uint64_t size) {
+  constexpr uint64_t kAlwaysThere = 32 << 20;
+  if (size <= kAlwaysThere) return;
+  if (const uint64_t available = available_memory(); size > available) {
+    fail("{}: has {}, but there is {} of free memory here", path.string(), format_bytes(size),
+         format_bytes(available));
+  }
+}
+
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
-  OpenFile file(path);
-  size_ = size_t(file.size);
-  if (size_ == 0) return;
-  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
-  if (address == MAP_FAILED) {
-    fail("{}: cannot be mapped into memory: {}", path.string(), errno_text(errno));
+ReadableFile::ReadableFile(const std::filesystem::path& path) : path_(path) {
+  // O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) fail("{}: cannot be opened: {}", path.string(), errno_text(errno));
+  struct stat status {};
+  const char* problem = nullptr;
+  if (::fstat(descriptor_, &status) != 0) {
+    problem = "its size cannot be read";
+  } else if (S_ISDIR(status.st_mode)) {
+    problem = "is a directory; a file is needed here";
+  } else if (!S_ISREG(status.st_mode)) {
+    problem = "is not a regular file";
   }
-  data_ = static_cast<const std::byte*>(address);
+  if (problem) {
+    ::close(descriptor_);
+    fail("{}: {}", path.string(), problem);
+  }
+  size_ = uint64_t(status.st_size);
 }
 
-MappedFile::~MappedFile() {
-  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+ReadableFile::~ReadableFile() {
+  ::close(descriptor_);
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+void ReadableFile::read(uint64_t offset, std::span<std::byte> target) const {
+  if (read_some(offset, target) < target.size()) {
+    fail("{}: became shorter while it was read; try again when it is whole", path_.string());
+  }
+}
 
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
+size_t ReadableFile::read_some(uint64_t offset, std::span<std::byte> target) const {
+  size_t done = 0;
+  while (done < target.size()) {
+    const ssize_t got =
+        ::pread(descriptor_, target.data() + done, target.size() - done, off_t(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("{}: cannot be read: {}", path_.string(), errno_text(errno));
+    if (got == 0) break;
+    done += size_t(got);
+  }
+  return done;
+}
+
+WholeFile::WholeFile(const std::filesystem::path& path) : path_(path) {
+  const ReadableFile file(path);
+  size_ = size_t(file.size());
+  std::byte* data = nullptr;
+  if (size_ < kLarge) {
+    small_.resize(size_);
+    data = small_.data();
+  } else {
+    expect_memory_for(path, file.size());
+    data = large_.take<std::byte>(int64_t(size_));
+  }
+  file.read(0, {data, size_});
+  data_ = data;
 }
 
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes) {
-  OpenFile file(path);
-  if (file.size > max_bytes) {
-    fail("{}: has {}, more than the {} that are read here", path.string(), format_bytes(file.size),
-         format_bytes(max_bytes));
+  const ReadableFile file(path);
+  if (file.size() > max_bytes) {
+    fail("{}: has {}, more than the {} that are read here", path.string(),
+         format_bytes(file.size()), format_bytes(max_bytes));
   }
-  std::vector<std::byte> bytes(static_cast<size_t>(file.size));
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(file.descriptor, bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("{}: cannot be read: {}", path.string(), errno_text(errno));
-    if (got == 0) break;  // the file became shorter while it was read
-    done += size_t(got);
-  }
-  bytes.resize(done);
+  std::vector<std::byte> bytes(static_cast<size_t>(file.size()));
+  bytes.resize(file.read_some(0, bytes));  // less where it became shorter: what reads it will see
+  return bytes;
+}
+
+std::vector<std::byte> read_beginning(const std::filesystem::path& path, size_t most) {
+  const ReadableFile file(path);
+  std::vector<std::byte> bytes(size_t(std::min<uint64_t>(file.size(), most)));
+  bytes.resize(file.read_some(0, bytes));
   return bytes;
 }
 
@@ -188,17 +201,37 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void AtomicFile::commit(Durability durability) {
+void AtomicFile::commit_keeping(const std::filesystem::path& previous) {
   SACT_ASSERT(descriptor_ >= 0);
-  const bool sync = durability == Durability::kSynced;
-  if (sync && ::fsync(descriptor_) != 0) {
+  sync();  // first: nothing takes the place of what is kept before it is whole
+  // A second name, so that the first is there until the rename.
+  const std::string link = temporary_ + ".kept" + std::string(kTemporarySuffix);
+  ::unlink(link.c_str());
+  int problem = ::link(path_.c_str(), link.c_str()) == 0 ? 0 : errno;
+  const char* from = problem == 0 ? link.c_str() : path_.c_str();  // some systems have no links
+  if (problem != ENOENT) problem = ::rename(from, previous.c_str()) == 0 ? 0 : errno;
+  if (problem != 0 && problem != ENOENT) {
+    ::unlink(link.c_str());
+    fail("{}: cannot be put in place: {}", previous.string(), errno_text(problem));
+  }
+  commit();
+}
+
+void AtomicFile::sync() {
+  if (::fsync(descriptor_) != 0) {
     fail("{}: cannot be written: {}", path_.string(), errno_text(errno));
   }
+}
+
+void AtomicFile::commit(Durability durability) {
+  SACT_ASSERT(descriptor_ >= 0);
+  const bool synced = durability == Durability::kSynced;
+  if (synced) sync();
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     fail("{}: cannot be put in place: {}", path_.string(), errno_text(errno));
   }
   ::close(std::exchange(descriptor_, -1));
-  if (!sync) return;
+  if (!synced) return;
   // The rename itself must survive a power cut: sync the directory too, where that is possible.
   const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {

@@ -1,4 +1,4 @@
-// Files: mapped reading, bounded reading, and writing that leaves a whole file or none.
+// Files: reading them whole, and writing that leaves a whole file or none.
 #pragma once
 
 #include <cstddef>
@@ -9,27 +9,56 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arena.h"
+
 namespace sact {
 
-/// A regular file mapped read-only. The bytes stay valid while the object lives.
-class MappedFile {
+/// A regular file that is open, to be read anywhere. Files are read and not mapped: bytes that
+/// another process cuts off a mapped file end this one by a signal wherever it reads next.
+class ReadableFile {
  public:
-  explicit MappedFile(const std::filesystem::path& path);
-  ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
+  explicit ReadableFile(const std::filesystem::path& path);
+  ~ReadableFile();
+  ReadableFile(const ReadableFile&) = delete;
+  ReadableFile& operator=(const ReadableFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  /// When it was opened.
+  uint64_t size() const { return size_; }
+  /// Fills `target`; sact::Error where the file became shorter. Any number of threads may read.
+  void read(uint64_t offset, std::span<std::byte> target) const;
+  /// The same up to the file's end; how many bytes there were.
+  size_t read_some(uint64_t offset, std::span<std::byte> target) const;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+/// All of a regular file, of whatever size, in memory of its own.
+class WholeFile {
+ public:
+  /// sact::Error where it cannot be read, where there is no memory for it, and where it became
+  /// shorter meanwhile.
+  explicit WholeFile(const std::filesystem::path& path);
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
+  std::vector<std::byte> small_;
+  Arena large_{0};  // whose pages cost less
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
 };
 
 /// Reads a whole regular file; refuses directories, devices and files over `max_bytes`.
 std::vector<std::byte> read_file(const std::filesystem::path& path, uint64_t max_bytes);
+
+/// The first bytes of a regular file, as many as there are up to `most`.
+std::vector<std::byte> read_beginning(const std::filesystem::path& path, size_t most);
 
 /// All that standard input has, until its end; refuses more than `max_bytes`, and a terminal.
 std::vector<std::byte> read_standard_input(uint64_t max_bytes);
@@ -50,8 +79,13 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
   void commit(Durability durability = Durability::kSynced);
+  /// The same, and the file that is replaced stays there as `previous`, beside it. At any moment
+  /// one of the two is whole.
+  void commit_keeping(const std::filesystem::path& previous);
 
  private:
+  void sync();
+
   std::filesystem::path path_;
   std::string temporary_;
   int descriptor_ = -1;

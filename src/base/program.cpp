@@ -85,15 +85,6 @@ class Process {
 
 }  // namespace
 
-fs::path part_of_program(const std::string& name) {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& path : {here / name, here / "../lib/sact" / name}) {
-    if (fs::exists(path, error)) return path;
-  }
-  return {};
-}
-
 Finished run_program(const fs::path& program, const std::vector<std::string>& arguments,
                      size_t max_output) {
   constexpr size_t kPiece = 1 << 20;

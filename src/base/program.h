@@ -1,4 +1,4 @@
-// Other programs: finding those that belong to this one, and running one to its end.
+// Running another program to its end.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,6 @@
 #include <vector>
 
 namespace sact {
-
-/// A file that belongs to this program: beside it (in a build tree) or in ../lib/sact (installed);
-/// empty when it is in neither.
-std::filesystem::path part_of_program(const std::string& name);
 
 struct Finished {
   std::optional<int> status;  // none: it was ended by a signal

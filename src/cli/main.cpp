@@ -1,4 +1,5 @@
 // The program `sact`: finds the command, runs it, and turns every failure into one line.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -6,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/foreign_error.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
@@ -87,6 +89,9 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that may not grow any further (ulimit -f) is an error like a full disk, and no end
+  // without a word that leaves half of it behind.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
@@ -96,8 +101,7 @@ int main(int argc, char** argv) {
     return sact::cli::interrupted_status();
   } catch (const sact::Error& error) {
     return report(error.what());
-  } catch (const std::exception& error) {  // some libraries put a list of calls below the message
-    const std::string_view text = error.what();
-    return report(std::string(text.substr(0, text.find('\n'))));
+  } catch (const std::exception& error) {
+    return report(sact::message_of(error));
   }
 }

@@ -1,4 +1,4 @@
-// CIFAR-10's binary files, mapped and checked once.
+// CIFAR-10's binary files, read and checked once.
 #include "data/cifar.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ constexpr size_t kRecord = 1 + 3 * kPlane;
 
 class Cifar10 : public Dataset {
  public:
-  Cifar10(std::vector<MappedFile> files, std::vector<std::string> class_names)
+  Cifar10(std::vector<WholeFile> files, std::vector<std::string> class_names)
       : files_(std::move(files)), class_names_(std::move(class_names)) {
-    for (const MappedFile& file : files_) {
+    for (const WholeFile& file : files_) {
       const auto bytes = file.bytes();
       for (size_t start = 0; start < bytes.size(); start += kRecord) {
         records_.push_back(bytes.data() + start);
@@ -34,7 +34,7 @@ class Cifar10 : public Dataset {
   const std::vector<std::string>& class_names() const override { return class_names_; }
 
   std::string sample_name(int64_t index) const override {
-    for (const MappedFile& file : files_) {
+    for (const WholeFile& file : files_) {
       const int64_t count = int64_t(file.bytes().size() / kRecord);
       if (index < count) return fmt::format("{} record {}", file.path().string(), index);
       index -= count;
@@ -57,12 +57,12 @@ class Cifar10 : public Dataset {
   }
 
  private:
-  std::vector<MappedFile> files_;
+  std::vector<WholeFile> files_;
   std::vector<std::string> class_names_;
   std::vector<const std::byte*> records_;
 };
 
-void check_records(const MappedFile& file) {
+void check_records(const WholeFile& file) {
   const auto bytes = file.bytes();
   if (bytes.empty() || bytes.size() % kRecord != 0) {
     fail("{}: has {} bytes, which is no multiple of the {} bytes of a record; get the file again",
@@ -114,7 +114,7 @@ std::unique_ptr<Dataset> open_cifar10(const fs::path& directory, const std::stri
     fail("{}: CIFAR-10 has the splits train and val, not '{}'", directory.string(),
          printable(split));
   }
-  std::vector<MappedFile> files;
+  std::vector<WholeFile> files;
   for (const fs::path& path : paths) check_records(files.emplace_back(path));
   return std::make_unique<Cifar10>(std::move(files), cifar_class_names(directory));
 }

@@ -111,7 +111,7 @@ void check_references(const CocoInstances& instances) {
   }
 }
 
-std::string_view text_of(const MappedFile& file) {
+std::string_view text_of(const WholeFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
@@ -139,7 +139,7 @@ CocoInstances parse_coco_instances(std::string_view text, const std::string& nam
 }
 
 CocoInstances read_coco_instances(const std::filesystem::path& path) {
-  const MappedFile file(path);
+  const WholeFile file(path);
   return parse_coco_instances(text_of(file), path.string());
 }
 
@@ -154,7 +154,7 @@ CocoResults parse_coco_results(std::string_view text, const std::string& name) {
 }
 
 CocoResults read_coco_results(const std::filesystem::path& path) {
-  const MappedFile file(path);
+  const WholeFile file(path);
   return parse_coco_results(text_of(file), path.string());
 }
 

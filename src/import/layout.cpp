@@ -38,7 +38,7 @@ io::TensorView permuted(const io::TensorView& view, const std::vector<int>& orde
     shape.push_back(view.shape[size_t(dimension)]);
     strides.push_back(stored[size_t(dimension)]);
   }
-  memory = gathered(view.bytes, io::dtype_size(view.dtype), shape, strides);
+  memory = gathered(view.bytes.read(), io::dtype_size(view.dtype), shape, strides);
   return {view.dtype, shape, memory};
 }
 

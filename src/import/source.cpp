@@ -34,8 +34,8 @@ bool looks_like_json(std::span<const std::byte> bytes) {
 
 Source open_source(const std::filesystem::path& given) {
   const auto path = std::filesystem::is_directory(given) ? file_in(given) : given;
-  const MappedFile file(path);
-  const auto bytes = file.bytes();
+  constexpr size_t kEnough = 4096;  // to tell the formats apart
+  const std::vector<std::byte> bytes = read_beginning(path, kEnough);
   if (is_zip(bytes)) return open_torch_file(path);
   if (starts_with(bytes, "\x89HDF")) {
     fail(

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_names.h"
 #include "base/text.h"
 #include "import/source.h"
 
@@ -148,8 +149,7 @@ class TfjsReader {
     const std::string name = json.is_string() ? json.get<std::string>() : "";
     const std::filesystem::path shard = name;
     const bool inside =
-        !shard.empty() && shard.is_relative() && printable(name, name.size()) == name &&
-        std::none_of(shard.begin(), shard.end(), [](const auto& part) { return part == ".."; });
+        !shard.empty() && stays_below(shard) && printable(name, name.size()) == name;
     if (!inside) {
       fail("{}: its manifest names the shard '{}', which is not a file beside it", source_.name,
            printable(io::dump_json(json), 80));
@@ -170,7 +170,7 @@ class TfjsReader {
         fail("{}: its weights are impossibly large", where);
       }
     }
-    std::deque<MappedFile> shards;
+    std::deque<WholeFile> shards;
     uint64_t found = 0;
     for (const Json& json : required_array(group, "paths", where)) {
       source_.files.push_back(shard_path(json));
@@ -186,13 +186,13 @@ class TfjsReader {
     read_tensors(entries, shards);
   }
 
-  static std::string shown(const std::deque<MappedFile>& shards) {
+  static std::string shown(const std::deque<WholeFile>& shards) {
     const std::string first = shards.front().path().filename().string();
     return shards.size() == 1 ? first : first + ", ...";
   }
 
   /// The tensors follow each other through the shards, wherever one ends.
-  void read_tensors(const std::vector<Entry>& entries, const std::deque<MappedFile>& shards) {
+  void read_tensors(const std::vector<Entry>& entries, const std::deque<WholeFile>& shards) {
     auto shard = shards.begin();
     size_t position = 0;
     for (const Entry& entry : entries) {

@@ -58,7 +58,7 @@ bool is_state_dict(const PickleValue& value) {
 struct TorchMemory {
   explicit TorchMemory(const std::filesystem::path& path) : file(path) {}
 
-  MappedFile file;
+  WholeFile file;
   std::deque<std::vector<std::byte>> copies;
 };
 

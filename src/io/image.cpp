@@ -224,8 +224,7 @@ RgbImage decode_image(std::span<const std::byte> bytes, const std::string& name,
 }
 
 ImageHeader read_image_header(const fs::path& path, const ReadOptions& options) {
-  const MappedFile file(path);
-  return decode_image_header(file.bytes(), path.string(), options);
+  return decode_image_header(read_file(path, kMaxImageFileBytes), path.string(), options);
 }
 
 ImageHeader decode_image_header(std::span<const std::byte> bytes, const std::string& name,

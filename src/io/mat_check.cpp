@@ -115,8 +115,8 @@ bool elements_are_whole(Bytes file, bool little) {
 }  // namespace
 
 void check_mat(const std::filesystem::path& path) {
-  const MappedFile mapped(path);
-  const Bytes file = mapped.bytes();
+  const WholeFile read(path);
+  const Bytes file = read.bytes();
   const auto byte = [&](size_t i) { return char(file[i]); };
   if (file.size() < kHeaderBytes || std::memcmp(file.data(), "MATLAB", 6) != 0) {
     fail("{}: is not a MATLAB 5 or 7.3 file; save it in MATLAB with '-v7' or '-v7.3'",

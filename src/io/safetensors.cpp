@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/text.h"
+#include "io/checksum.h"
 #include "io/image.h"
 #include "io/json.h"
 #include "io/safetensors_header.h"
@@ -85,12 +86,30 @@ void check_layout(std::vector<HeaderEntry>& entries, uint64_t data_bytes, const 
 }
 
 template <typename Stored, typename Convert>
-void convert_all(std::span<const std::byte> bytes, std::vector<float>& values, Convert convert) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    Stored stored;
-    std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
-    values[i] = convert(stored);
-  }
+void convert_all(const TensorBytes& bytes, std::vector<float>& values, Convert convert) {
+  float* value = values.data();
+  bytes.for_each_piece([&](std::span<const std::byte> piece) {  // of whole numbers of any type
+    for (size_t at = 0; at + sizeof(Stored) <= piece.size(); at += sizeof(Stored)) {
+      Stored stored;
+      std::memcpy(&stored, piece.data() + at, sizeof stored);
+      *value++ = convert(stored);
+    }
+  });
+}
+
+constexpr size_t kChecksumDigits = 16;
+
+std::string checksum_text(uint64_t sum) {
+  return fmt::format("{:0{}x}", sum, kChecksumDigits);
+}
+
+/// Where the digits of the checksum stand in a file that was written with one.
+size_t checksum_place(std::string_view file) {
+  const std::string before = fmt::format("\"{}\":\"", kChecksumKey);
+  const size_t place = file.find(before);  // in a text of others the quotes would be escaped
+  return place == file.npos || file.size() - place < before.size() + kChecksumDigits
+             ? file.npos
+             : place + before.size();
 }
 
 }  // namespace
@@ -110,15 +129,23 @@ std::string shape_text(const Shape& shape) {
                      shown < shape.size() ? ", ..." : "");
 }
 
-Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
-  if (bytes.size() < kLengthBytes) {
-    fail("{}: is not a safetensors file: it has only {}", name,
-         pluralize(int64_t(bytes.size()), "byte"));
+namespace {
+
+/// Where tensors begin, and how many bytes the start of a file must have to know that.
+struct Table {
+  Header header;
+  uint64_t data = 0;
+};
+
+/// `start` must hold the header, as far as the file has one.
+Table parse_table(std::span<const std::byte> start, uint64_t size, const std::string& name) {
+  if (start.size() < kLengthBytes) {
+    fail("{}: is not a safetensors file: it has only {}", name, pluralize(int64_t(size), "byte"));
   }
   uint64_t header_bytes = 0;
-  std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
-  const uint64_t rest = bytes.size() - kLengthBytes;
-  if (header_bytes > kMaxHeaderBytes && begins_like_image(bytes)) {
+  std::memcpy(&header_bytes, start.data(), kLengthBytes);
+  const uint64_t rest = size - kLengthBytes;
+  if (header_bytes > kMaxHeaderBytes && begins_like_image(start)) {
     fail("{}: is a picture; a safetensors file, which holds a model, is needed here", name);
   }
   if (header_bytes > kMaxHeaderBytes) {
@@ -129,46 +156,130 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::strin
     fail("{}: its header should have {} bytes, but only {} follow; it was probably cut short", name,
          header_bytes, rest);
   }
-  const char* text = reinterpret_cast<const char*>(bytes.data()) + kLengthBytes;
+  SACT_ASSERT(start.size() - kLengthBytes >= header_bytes);
+  const char* text = reinterpret_cast<const char*>(start.data()) + kLengthBytes;
   if (header_bytes == 0 || text[0] != '{') {
     fail("{}: is not a safetensors file: its header does not start with '{{'", name);
   }
-  Header header = parse_header({text, size_t(header_bytes)}, name);
-  const auto data = bytes.subspan(kLengthBytes + size_t(header_bytes));
-  check_layout(header.entries, data.size(), name);
+  Table table{parse_header({text, size_t(header_bytes)}, name), kLengthBytes + header_bytes};
+  check_layout(table.header.entries, size - table.data, name);
+  return table;
+}
 
+/// With what gives the bytes from an offset on.
+Safetensors content_of(Table table,
+                       const std::function<TensorBytes(uint64_t offset, size_t size)>& bytes) {
   Safetensors result;
-  result.metadata = std::move(header.metadata);
-  for (HeaderEntry& entry : header.entries) {
+  result.metadata = std::move(table.header.metadata);
+  for (HeaderEntry& entry : table.header.entries) {
     TensorView view{entry.dtype, std::move(entry.shape),
-                    data.subspan(size_t(entry.begin), size_t(entry.end - entry.begin))};
+                    bytes(table.data + entry.begin, size_t(entry.end - entry.begin))};
     result.tensors.emplace(std::move(entry.name), std::move(view));
   }
   return result;
 }
 
+/// What of a file must be read to know its tensors, and to tell a picture.
+std::vector<std::byte> start_of(const ReadableFile& file) {
+  constexpr uint64_t kLeast = 4096;
+  std::vector<std::byte> start(size_t(std::min(file.size(), kLeast)));
+  file.read(0, start);
+  uint64_t header_bytes = 0;
+  if (start.size() < kLengthBytes) return start;
+  std::memcpy(&header_bytes, start.data(), kLengthBytes);
+  if (header_bytes > kMaxHeaderBytes || header_bytes > file.size() - kLengthBytes) return start;
+  const size_t there = start.size(), needed = size_t(kLengthBytes + header_bytes);
+  if (needed <= there) return start;
+  start.resize(needed);
+  file.read(there, std::span(start).subspan(there));
+  return start;
+}
+
+constexpr size_t kPiece = 64 << 10;  // stays in a cache between being read and being used
+
+}  // namespace
+
+void TensorBytes::read(size_t offset, std::span<std::byte> target) const {
+  SACT_ASSERT(offset <= size_ && target.size() <= size_ - offset);
+  if (file_) {
+    file_->read(offset_ + offset, target);
+  } else if (!target.empty()) {
+    std::memcpy(target.data(), memory_.data() + offset, target.size());
+  }
+}
+
+std::vector<std::byte> TensorBytes::read() const {
+  std::vector<std::byte> bytes(size_);
+  read(0, bytes);
+  return bytes;
+}
+
+void TensorBytes::for_each_piece(const std::function<void(std::span<const std::byte>)>& use) const {
+  if (!file_) return use(memory_);
+  std::vector<std::byte> piece(std::min(size_, kPiece));
+  for (size_t at = 0; at < size_; at += piece.size()) {
+    const auto part = std::span(piece).first(std::min(piece.size(), size_ - at));
+    read(at, part);
+    use(part);
+  }
+}
+
+Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+  return content_of(parse_table(bytes, bytes.size(), name), [&](uint64_t offset, size_t size) {
+    return TensorBytes(bytes.subspan(size_t(offset), size));
+  });
+}
+
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : file_(path), content_(parse_safetensors(file_.bytes(), path.string())) {}
+    : file_(std::make_shared<ReadableFile>(path)),
+      start_(start_of(*file_)),
+      content_(content_of(
+          parse_table(start_, file_->size(), path.string()),
+          [&](uint64_t offset, size_t size) { return TensorBytes(file_, offset, size); })) {}
 
 const TensorView* SafetensorsFile::find(std::string_view name) const {
   const auto found = content_.tensors.find(name);
   return found == content_.tensors.end() ? nullptr : &found->second;
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                       const Metadata& metadata) {
-  // Wide types first keeps every tensor aligned to its type; within a type the given order stays.
+std::optional<bool> SafetensorsFile::checksum_holds() const {
+  if (!metadata().contains(kChecksumKey)) return std::nullopt;
+  const std::span<const std::byte> start = start_;
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  const size_t digits = checksum_place(text);
+  if (digits == text.npos) return false;
+  const std::string zeros(kChecksumDigits, '0');
+  uint64_t sum = crc64(start.first(digits));
+  sum = crc64(std::as_bytes(std::span(zeros)), sum);
+  sum = crc64(start.subspan(digits + kChecksumDigits), sum);
+  const TensorBytes rest(file_, start.size(), size_t(file_->size() - start.size()));
+  rest.for_each_piece([&](std::span<const std::byte> piece) { sum = crc64(piece, sum); });
+  return text.substr(digits, kChecksumDigits) == checksum_text(sum);
+}
+
+namespace {
+
+/// A file before it is written: its header, and the tensors in the order in which they follow.
+struct Layout {
+  std::string header;
   std::vector<const NamedTensor*> order;
-  for (const NamedTensor& tensor : tensors) order.push_back(&tensor);
-  std::stable_sort(order.begin(), order.end(), [](const NamedTensor* a, const NamedTensor* b) {
-    return dtype_size(a->view.dtype) > dtype_size(b->view.dtype);
-  });
+};
+
+Layout layout_of(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                 const Metadata& metadata) {
+  Layout layout;
+  // Wide types first keeps every tensor aligned to its type; within a type the given order stays.
+  for (const NamedTensor& tensor : tensors) layout.order.push_back(&tensor);
+  std::stable_sort(layout.order.begin(), layout.order.end(),
+                   [](const NamedTensor* a, const NamedTensor* b) {
+                     return dtype_size(a->view.dtype) > dtype_size(b->view.dtype);
+                   });
 
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::set<std::string_view> names;
   uint64_t position = 0;
-  for (const NamedTensor* tensor : order) {
+  for (const NamedTensor* tensor : layout.order) {
     uint64_t needed = 0;
     SACT_ASSERT(names.insert(tensor->name).second);
     SACT_ASSERT(bytes_needed(tensor->view.shape, tensor->view.dtype, &needed));
@@ -181,20 +292,51 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
   std::string text = dump_json(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the format allows blanks, so that data is aligned
   if (text.size() > kMaxHeaderBytes) fail("{}: too many tensors for one file", path.string());
-
-  AtomicFile file(path);
   const uint64_t header_bytes = text.size();
-  file.write(std::as_bytes(std::span(&header_bytes, 1)));
-  file.write(text);
-  for (const NamedTensor* tensor : order) file.write(tensor->view.bytes);
+  layout.header.assign(reinterpret_cast<const char*>(&header_bytes), sizeof header_bytes);
+  layout.header += text;
+  return layout;
+}
+
+void write_layout(AtomicFile& file, const Layout& layout) {
+  file.write(layout.header);
+  for (const NamedTensor* tensor : layout.order) {
+    tensor->view.bytes.for_each_piece([&](std::span<const std::byte> piece) { file.write(piece); });
+  }
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       const Metadata& metadata) {
+  const Layout layout = layout_of(path, tensors, metadata);
+  AtomicFile file(path);
+  write_layout(file, layout);
   file.commit();
+}
+
+void write_summed_safetensors(const std::filesystem::path& path,
+                              const std::filesystem::path& previous,
+                              std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  Metadata summed = metadata;
+  summed[std::string(kChecksumKey)] = std::string(kChecksumDigits, '0');
+  Layout layout = layout_of(path, tensors, summed);
+  uint64_t sum = crc64(std::as_bytes(std::span(layout.header)));
+  for (const NamedTensor* tensor : layout.order) {
+    tensor->view.bytes.for_each_piece(
+        [&](std::span<const std::byte> piece) { sum = crc64(piece, sum); });
+  }
+  layout.header.replace(checksum_place(layout.header), kChecksumDigits, checksum_text(sum));
+  AtomicFile file(path);
+  write_layout(file, layout);
+  file.commit_keeping(previous);
 }
 
 std::vector<float> float_values(const TensorView& view, std::string_view name) {
   std::vector<float> values(static_cast<size_t>(view.elements()));
   switch (view.dtype) {
     case Dtype::kF32:
-      convert_all<float>(view.bytes, values, [](float v) { return v; });
+      view.bytes.read(0, std::as_writable_bytes(std::span(values)));
       break;
     case Dtype::kF64:
       convert_all<double>(view.bytes, values, [](double v) { return float(v); });

@@ -145,7 +145,8 @@ std::vector<float> ModelFile::values(const WeightInfo& weight) const {
   const io::TensorView* view = file_.find(weight.name);
   SACT_ASSERT(view);
   if (view->dtype == io::Dtype::kI8) {
-    const std::span values(reinterpret_cast<const int8_t*>(view->bytes.data()), view->bytes.size());
+    const std::vector<std::byte> bytes = view->bytes.read();
+    const std::span values(reinterpret_cast<const int8_t*>(bytes.data()), bytes.size());
     return dequantized(values,
                        scale_values(file_, weight_scale_name(layer_of(weight)), weight.shape[0]));
   }

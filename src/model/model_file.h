@@ -19,8 +19,8 @@ namespace sact {
 inline constexpr std::string_view kSpecKey = "sact";
 
 /// An opened model. Opening checks that every weight of the spec is there, with its shape and as
-/// floating point numbers, or as whole numbers with their scales; the values stay in the mapped
-/// file until asked for.
+/// floating point numbers, or as whole numbers with their scales; the values stay as they are
+/// stored until asked for.
 class ModelFile {
  public:
   explicit ModelFile(const std::filesystem::path& path);

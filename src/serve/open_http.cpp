@@ -1,23 +1,18 @@
-#include <dlfcn.h>
-
+#include "base/component.h"
 #include "base/error.h"
-#include "base/program.h"
 #include "serve/http.h"
 
 namespace sact::serve {
 
 std::unique_ptr<HttpServer> open_http_server(const HttpLimits& limits, HttpHandlers handlers) {
-  const std::filesystem::path path = part_of_program("libsact_http.so");
+  constexpr char kFile[] = "libsact_http.so";
+  const std::filesystem::path path = find_part(kFile);
   if (path.empty()) {
-    fail(
-        "this build of sact has no HTTP server (libsact_http.so is not beside the program); "
-        "install "
-        "libcpp-httplib-dev and build again");
+    fail("this build of sact has no HTTP server ({}); install libcpp-httplib-dev and build again",
+         why_no_part(kFile));
   }
-  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail("the HTTP server cannot be loaded: {}", printable(::dlerror(), 300));
-  auto* entry = reinterpret_cast<decltype(&sact_http_server)>(::dlsym(library, "sact_http_server"));
-  if (!entry) fail("{}: does not belong to this build of sact", path.string());
+  const auto entry = reinterpret_cast<decltype(&sact_http_server)>(
+      open_component(path, "the HTTP server", "sact_http_server"));
   return std::unique_ptr<HttpServer>(entry(limits, std::move(handlers)));
 }
 

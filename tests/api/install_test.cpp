@@ -1,5 +1,6 @@
 // What `cmake --install` gives: the example builds against it and runs, and the library shows no
 // more than its headers promise.
+#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -108,6 +109,66 @@ TEST_F(Installed, TheProgramFindsItsPlugin) {
   EXPECT_EQ(finished.status, 1);
   EXPECT_NE(finished.err.find("SACT_TRAIN"), std::string::npos) << finished.err;
 #endif
+}
+
+/// Everything that was installed and runs: programs and libraries, once each.
+std::vector<std::string> binaries_below(const std::string& prefix) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(prefix)) {
+    if (!entry.is_regular_file() || entry.is_symlink()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::string start(4, ' ');
+    if (file.read(start.data(), 4) && start ==
+                                          "\x7f"
+                                          "ELF")
+      found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+TEST_F(Installed, EveryBinaryIsHardened) {
+  const std::vector<std::string> binaries = binaries_below(prefix());
+  EXPECT_GE(binaries.size(), 2u);
+  int with_checked_calls = 0;
+  for (const std::string& binary : binaries) {
+    SCOPED_TRACE(binary);
+    const std::string facts = output_of(SACT_READELF " -W -h -l -d -n --dyn-syms " + binary);
+    const auto has = [&](const char* expression) {
+      return std::regex_search(facts, std::regex(expression));
+    };
+    EXPECT_TRUE(has("Type: +DYN")) << "lies anywhere in memory";
+    EXPECT_TRUE(has("GNU_RELRO"));
+    EXPECT_TRUE(has("BIND_NOW|Flags:[^\n]* NOW")) << "tables of symbols are not written later";
+    EXPECT_TRUE(has("GNU_STACK[^\n]* RW ")) << "no code on the stack";
+    EXPECT_FALSE(has("LOAD[^\n]* RWE ")) << "no code that can be written";
+    EXPECT_TRUE(has("__stack_chk_fail")) << "the stack is protected";
+    with_checked_calls +=
+        has("__(memcpy|memmove|memset|snprintf|fprintf|vsnprintf|read|fread|strcpy|longjmp|printf)_"
+            "chk");
+#if defined(__x86_64__)
+    // Parts of CUDA's runtime are in this one, which do not have it.
+    if (binary.find("libsact_cuda") == std::string::npos) {
+      EXPECT_TRUE(has("x86 feature: IBT, SHSTK")) << "jumps are to where jumps go";
+    }
+#endif
+  }
+#ifdef SACT_CHECKED_CALLS
+  EXPECT_GE(with_checked_calls, 2) << "of " << binaries.size();
+#endif
+}
+
+/// Libraries are looked for where the system does, or in the installation itself.
+TEST_F(Installed, NoBinaryRemembersWhereItWasBuilt) {
+  const std::regex path("\\((RPATH|RUNPATH)\\)[^\\[]*\\[([^\\]]*)\\]");
+  for (const std::string& binary : binaries_below(prefix())) {
+    const std::string facts = output_of(SACT_READELF " -W -d " + binary);
+    for (std::sregex_iterator found(facts.begin(), facts.end(), path), end; found != end; ++found) {
+      std::istringstream folders((*found)[2].str());
+      for (std::string folder; std::getline(folders, folder, ':');) {
+        EXPECT_EQ(folder.find("$ORIGIN/"), 0u) << binary << ": " << folder;
+      }
+    }
+  }
 }
 
 TEST_F(Installed, ManualPagesAndCompletionsAreWhereToolsLook) {

@@ -7,8 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "support/errors.h"
 #include "support/temporary.h"
@@ -144,7 +147,7 @@ TEST(File, FullDiskLeavesTheOldFile) {
 TEST(File, WrongKindsOfFileAreNamed) {
   test::TemporaryDirectory directory;
   auto message = [&](const char* name) {
-    return test::error_of([&] { MappedFile file(directory / name); });
+    return test::error_of([&] { WholeFile file(directory / name); });
   };
   EXPECT_NE(message("missing").find("No such file"), std::string::npos);
   fs::create_directory(directory / "dir");
@@ -153,10 +156,79 @@ TEST(File, WrongKindsOfFileAreNamed) {
   EXPECT_NE(message("fifo").find("not a regular file"), std::string::npos) << "and does not hang";
 }
 
-TEST(File, EmptyFileMapsToNothing) {
+TEST(File, EmptyFileIsReadAsNothing) {
   test::TemporaryDirectory directory;
   std::ofstream(directory / "empty");
-  EXPECT_TRUE(MappedFile(directory / "empty").bytes().empty());
+  EXPECT_TRUE(WholeFile(directory / "empty").bytes().empty());
+}
+
+TEST(File, OneThatIsCutWhileItIsReadIsAnErrorOrWhole) {
+  test::TemporaryDirectory directory;
+  const fs::path path = directory / "a";
+  constexpr size_t kBytes = 5 << 20;  // more than is read in one piece of small memory
+  write_file_atomically(path, std::string(kBytes, 'x'));
+  std::atomic<bool> done = false;
+  std::thread cutter([&] {
+    while (!done) {
+      for (const size_t size : {kBytes / 2, size_t{0}, kBytes}) fs::resize_file(path, size);
+    }
+  });
+  int whole = 0, refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    try {
+      const WholeFile file(path);
+      const auto bytes = file.bytes();  // every page of it: zeros where it was made longer again
+      whole += std::all_of(bytes.begin(), bytes.end(),
+                           [](std::byte b) { return b == std::byte{'x'} || b == std::byte{0}; });
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("became shorter"), std::string::npos)
+          << error.what();
+      ++refused;
+    }
+  }
+  done = true;
+  cutter.join();
+  EXPECT_EQ(whole + refused, 300);
+}
+
+TEST(File, ASparseFileLargerThanMemoryIsRefused) {
+  test::TemporaryDirectory directory;
+  const fs::path path = directory / "huge";
+  std::ofstream(path).close();
+  std::error_code error;
+  fs::resize_file(path, uint64_t{1} << 42, error);
+  if (error) GTEST_SKIP() << "this file system has no files of 4 TiB";
+  EXPECT_NE(test::error_of([&] { WholeFile file(path); }).find("of free memory"),
+            std::string::npos);
+}
+
+TEST(File, TheBeginningIsWhatThereIsOfIt) {
+  test::TemporaryDirectory directory;
+  write_file_atomically(directory / "a", "12345");
+  EXPECT_EQ(read_beginning(directory / "a", 3).size(), 3u);
+  EXPECT_EQ(read_beginning(directory / "a", 9).size(), 5u);
+}
+
+TEST(File, WhatIsReplacedIsKept) {
+  test::TemporaryDirectory directory;
+  const auto write = [&](std::string_view text) {
+    AtomicFile file(directory / "a");
+    file.write(text);
+    file.commit_keeping(directory / "before");
+  };
+  write("one");
+  EXPECT_FALSE(fs::exists(directory / "before"));
+  write("two");
+  EXPECT_EQ(text_of(directory / "before"), "one");
+  write("three");
+  EXPECT_EQ(text_of(directory / "before"), "two");
+  EXPECT_EQ(text_of(directory / "a"), "three");
+  EXPECT_EQ(files_in(directory.path()), 2u) << "and nothing else is left";
+  fs::remove(directory / "before");
+  fs::create_directories(directory / "before/in");
+  EXPECT_NE(test::error_of([&] { write("four"); }).find("before"), std::string::npos);
+  EXPECT_EQ(text_of(directory / "a"), "three");
+  EXPECT_EQ(files_in(directory.path()), 2u);
 }
 
 TEST(File, SizeLimitIsCheckedBeforeReading) {

@@ -61,6 +61,56 @@ TEST_F(ProcessesCommand, OneThatIsKilledEndsTheOtherAndARestartResumes) {
   EXPECT_EQ(other.out, "") << "the first speaks for all";
 }
 
+/// Three workers of which one is killed or stopped, in steps of training or in an evaluation.
+struct Loss {
+  int victim, signal;
+  bool evaluating;
+};
+
+TEST_F(ProcessesCommand, OneThatIsLostIsNamedByTheOthers) {
+  constexpr int kWorkers = 3;
+  const std::vector<Loss> losses = {{1, SIGKILL, false}, {2, SIGSTOP, false}, {0, SIGKILL, false},
+                                    {0, SIGSTOP, false}, {1, SIGKILL, true},  {2, SIGSTOP, true},
+                                    {0, SIGKILL, true}};
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const Loss& loss = losses[i];
+    SCOPED_TRACE(testing::Message() << "worker " << loss.victim << ", signal " << loss.signal
+                                    << ", evaluating " << loss.evaluating);
+    const std::string run = "run" + std::to_string(i);
+    std::vector<std::string> arguments = train_arguments();
+    arguments[2] = run;
+    const std::vector<std::string> more =
+        loss.evaluating
+            ? std::vector<std::string>{"data=synthetic:size=36,count=15,val=300000", "epochs=1"}
+            : std::vector<std::string>{"epochs=100000", "eval_every=100000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.push_back("checkpoint_minutes=1e-6");
+    const int port = test::free_port();
+    std::vector<std::unique_ptr<test::Running>> workers;
+    for (int rank = 0; rank < kWorkers; ++rank) {
+      std::vector<std::string> environment = test::worker_environment(rank, kWorkers, port);
+      environment.push_back("SACT_TIMEOUT=5");
+      workers.push_back(std::make_unique<test::Running>(
+          test::Command{SACT_PROGRAM, arguments, environment, directory_.path()}));
+    }
+    const auto checkpoint = directory_ / run / "checkpoint.safetensors";
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!std::filesystem::exists(checkpoint) && std::chrono::steady_clock::now() < patience) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    // The one step of an epoch is over by then.
+    std::this_thread::sleep_for(std::chrono::milliseconds(loss.evaluating ? 1000 : 37 * int(i)));
+    workers[size_t(loss.victim)]->send(loss.signal);
+    for (int rank = 0; rank < kWorkers; ++rank) {
+      if (rank == loss.victim) continue;
+      const test::Finished left = workers[size_t(rank)]->wait();  // ctest's limit is the test
+      EXPECT_EQ(left.status, 1) << left.err;
+      const std::string named = "): worker " + std::to_string(loss.victim) + " has ended or does";
+      EXPECT_NE(left.err.find(named), std::string::npos) << rank << ": " << left.err;
+    }
+  }
+}
+
 TEST_F(ProcessesCommand, EvaluationOfShardsEqualsThatOfOne) {
   const std::string model = (directory_ / "m.safetensors").string();
   ASSERT_EQ(test::run_sact({"new", "--units", "2,2", "--halting", "sact", "--classes", "10",

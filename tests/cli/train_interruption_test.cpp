@@ -31,6 +31,8 @@ class TrainInterruption : public test::TrainingRuns {
     io::Metadata metadata = file.metadata();
     io::Json json = io::Json::parse(metadata.at("sact_checkpoint"));
     ASSERT_EQ(json.erase("spec"), 1u);
+    json["mark"] = "complete";  // and no checksum
+    metadata.erase("sact_checksum");
     metadata["sact_checkpoint"] = json.dump();
     std::vector<io::NamedTensor> tensors;
     for (const auto& [name, view] : file.tensors()) tensors.push_back({name, view});
@@ -136,11 +138,54 @@ TEST_F(TrainInterruption, ResumingDoesNotNeedTheModelItStartedFrom) {
   std::filesystem::copy(directory_ / "stopped", directory_ / "early",
                         std::filesystem::copy_options::recursive);
   remove_spec("early/checkpoint.safetensors");
-  expect_success(command("early"));
+  const test::Finished early = run(command("early"));
+  EXPECT_EQ(early.status, 0) << early.err;
+  EXPECT_NE(early.err.find("without a checksum"), std::string::npos) << early.err;
   expect_same_model("early", "whole");
   std::filesystem::remove(directory_ / init);
   expect_success(command("stopped"));
   expect_same_model("stopped", "whole");
+}
+
+TEST_F(TrainInterruption, ADamagedCheckpointGivesWayToTheOneBefore) {
+  expect_success(arguments("whole"));
+  const auto running = start(arguments("run"));
+  ASSERT_TRUE(test::wait_until([&] { return exists("run/checkpoint-previous.safetensors"); }));
+  running->send(SIGINT);
+  EXPECT_EQ(running->wait().status, 128 + SIGINT);
+  const std::string last = "run/checkpoint.safetensors",
+                    before = "run/checkpoint-previous.safetensors";
+  const std::string good = bytes_of(before);
+  std::string damaged = bytes_of(last);
+  damaged[damaged.size() - 100] ^= 4;  // among the numbers of a tensor
+  write(last, damaged);
+  std::filesystem::copy(directory_ / "run", directory_ / "lost",
+                        std::filesystem::copy_options::recursive);
+  {  // One that is stopped at once has put the good one in the place of the damaged.
+    const auto once = start(arguments("run"));
+    ASSERT_TRUE(test::wait_until([&] { return bytes_of(last) != damaged; }));
+    once->send(SIGKILL);
+    const test::Finished killed = once->wait();
+    EXPECT_NE(killed.err.find(last + ": is damaged"), std::string::npos) << killed.err;
+    EXPECT_NE(killed.err.find("; going on from " + before), std::string::npos) << killed.err;
+  }
+  expect_success(arguments("run"));
+  expect_same_model("run", "whole");
+  expect_every_epoch_once("run", 6);
+
+  // One that is not there is like one that is damaged; without any there is nothing to go on from.
+  std::filesystem::remove(directory_ / "lost/checkpoint.safetensors");
+  damaged = good;
+  damaged[damaged.size() / 2] ^= 1;
+  std::filesystem::copy(directory_ / "lost", directory_ / "nothing",
+                        std::filesystem::copy_options::recursive);
+  write("nothing/checkpoint.safetensors", damaged);
+  write("nothing/checkpoint-previous.safetensors", damaged);
+  expect_errors({{arguments("nothing"),
+                  {"nothing/checkpoint.safetensors: is damaged",
+                   "nothing/checkpoint-previous.safetensors: is damaged", "remove both"}}});
+  expect_success(arguments("lost"));
+  expect_same_model("lost", "whole");
 }
 
 TEST_F(TrainInterruption, OneFolderIsForOneRunAtATime) {

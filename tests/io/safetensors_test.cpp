@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <thread>
 
 #include "base/random.h"
+#include "io/checksum.h"
 #include "support/errors.h"
 #include "support/safetensors_bytes.h"
 #include "support/temporary.h"
@@ -31,8 +36,8 @@ TEST(Safetensors, ReadsAFileWrittenByHand) {
   EXPECT_EQ(a.dtype, Dtype::kI16);
   EXPECT_EQ(a.shape, (Shape{1, 2}));
   EXPECT_EQ(a.elements(), 2);
-  EXPECT_EQ(a.bytes[1], std::byte(37));
-  EXPECT_EQ(content.tensors.at("b").bytes[0], std::byte(148));
+  EXPECT_EQ(a.bytes.read()[1], std::byte(37));
+  EXPECT_EQ(content.tensors.at("b").bytes.read()[0], std::byte(148));
 }
 
 TEST(Safetensors, UnknownFieldsOfATensorArePassedOver) {
@@ -49,7 +54,7 @@ TEST(Safetensors, UnknownFieldsOfATensorArePassedOver) {
     const Safetensors content = parse_safetensors(bytes, "x");
     EXPECT_EQ(content.tensors.at("a").shape, Shape{2});
     EXPECT_EQ(content.tensors.at("a").dtype, Dtype::kU8);
-    EXPECT_EQ(content.tensors.at("b").bytes[0], std::byte(74));
+    EXPECT_EQ(content.tensors.at("b").bytes.read()[0], std::byte(74));
   }
 }
 
@@ -74,12 +79,72 @@ TEST(Safetensors, RoundTripKeepsEverything) {
     ASSERT_TRUE(found) << expected.name;
     EXPECT_EQ(found->dtype, expected.view.dtype);
     EXPECT_EQ(found->shape, expected.view.shape);
-    ASSERT_EQ(found->bytes.size(), expected.view.bytes.size());
-    EXPECT_TRUE(std::equal(found->bytes.begin(), found->bytes.end(), expected.view.bytes.begin()));
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->bytes.data()) % dtype_size(found->dtype), 0u)
+    EXPECT_EQ(found->bytes.read(), expected.view.bytes.read());
+    EXPECT_EQ(found->bytes.offset() % dtype_size(found->dtype), 0u)
         << "tensors are aligned to their type";
   }
   EXPECT_EQ(file.find("nothing"), nullptr);
+}
+
+TEST(Safetensors, TheChecksumIsThatOfXz) {
+  const std::string digits = "123456789";
+  EXPECT_EQ(crc64(std::as_bytes(std::span(digits))), 0x995dc9bbdf1939fau);
+  const auto rest = std::as_bytes(std::span(digits)).subspan(4);
+  EXPECT_EQ(crc64(rest, crc64(std::as_bytes(std::span(digits)).first(4))), 0x995dc9bbdf1939fau);
+}
+
+TEST(Safetensors, EveryFlippedBitOfASummedFileIsFound) {
+  test::TemporaryDirectory directory;
+  const std::vector<float> f = {1.5f, -2, 3e-30f};
+  const std::vector<NamedTensor> all = {tensor("f", Dtype::kF32, {3}, f)};
+  const Metadata metadata = {{"note", "with \"sact_checksum\":\"0123456789abcdef\" in it"}};
+  const auto path = directory / "t", previous = directory / "before";
+  write_summed_safetensors(path, previous, all, metadata);
+  EXPECT_EQ(SafetensorsFile(path).checksum_holds(), true);
+  EXPECT_EQ(SafetensorsFile(path).metadata().at("note"), metadata.at("note"));
+  write_safetensors(directory / "plain", all, metadata);
+  EXPECT_EQ(SafetensorsFile(directory / "plain").checksum_holds(), std::nullopt);
+
+  std::vector<std::byte> bytes = read_file(path, 1 << 20);
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= std::byte(1 << bit % 8);
+    write_file_atomically(path, bytes, Durability::kUnsynced);
+    try {
+      EXPECT_NE(SafetensorsFile(path).checksum_holds(), true) << bit;
+    } catch (const Error&) {  // it is no such file any more
+    }
+    bytes[bit / 8] ^= std::byte(1 << bit % 8);
+  }
+}
+
+/// A model that is copied over while a program reads it.
+TEST(Safetensors, AThousandLoadsOfAFileThatIsCutAllTheTimeEndInOrder) {
+  test::TemporaryDirectory directory;
+  const std::vector<float> values(300'000, 1.25f);
+  write_safetensors(directory / "t", std::vector{tensor("f", Dtype::kF32, {300'000}, values)}, {});
+  const std::vector<std::byte> whole = read_file(directory / "t", 8 << 20);
+  std::atomic<bool> done = false;
+  std::thread cutter([&] {
+    std::ofstream file(directory / "t", std::ios::in | std::ios::out | std::ios::binary);
+    while (!done) {
+      for (const size_t size : {whole.size() / 3, size_t{0}}) {
+        std::filesystem::resize_file(directory / "t", size);
+      }
+      file.seekp(0).write(reinterpret_cast<const char*>(whole.data()), long(whole.size())).flush();
+    }
+  });
+  int loads = 0, right = 0;
+  for (; loads < 1000; ++loads) {
+    try {
+      const SafetensorsFile file(directory / "t");
+      right += float_values(*file.find("f"), "f").size() == values.size();
+    } catch (const Error&) {  // says that it is short, or no such file
+    }
+  }
+  done = true;
+  cutter.join();
+  EXPECT_EQ(loads, 1000);
+  std::printf("%d of %d loads found the whole file\n", right, loads);
 }
 
 TEST(Safetensors, AFileWithoutTensorsIsAllowed) {

@@ -91,7 +91,7 @@ TEST(Quantization, AFileKeepsWholeNumbersAndScales) {
   const ModelFile again(directory / "again");
   for (const Weight& weight : weights) {
     const io::TensorView *one = file.find(weight.info.name), *other = again.find(weight.info.name);
-    EXPECT_TRUE(std::equal(one->bytes.begin(), one->bytes.end(), other->bytes.begin()));
+    EXPECT_EQ(one->bytes.read(), other->bytes.read());
   }
 }
 

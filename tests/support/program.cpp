@@ -53,7 +53,6 @@ Running::Running(const Command& command) {
     redirect(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT);
     if (command.max_file_bytes > 0) {
       const rlimit limit{command.max_file_bytes, command.max_file_bytes};
-      ::signal(SIGXFSZ, SIG_IGN);  // so that writing fails and does not kill
       if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
     }
     if (command.max_memory_bytes > 0) {

@@ -18,8 +18,6 @@ struct CudaFacts {
 
 /// What the library has.
 struct CudaPlugin {
-  /// Of which build it is. Another has other layouts of what passes between them.
-  const char* build;
   std::shared_ptr<const LoadedNetwork> (*load)(const NetworkSource& source,
                                                const LoadOptions& options);
   /// sact::Error where there is no GPU that can be used.

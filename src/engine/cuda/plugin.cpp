@@ -47,7 +47,7 @@ CudaFacts facts() {
 }  // namespace
 
 const CudaPlugin* sact_cuda_plugin() {
-  static const CudaPlugin plugin = {SACT_INTERFACE, load, facts};
+  static const CudaPlugin plugin = {load, facts};
   return &plugin;
 }
 

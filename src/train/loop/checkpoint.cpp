@@ -10,17 +10,33 @@ namespace {
 using io::Json;
 
 constexpr const char* kKey = "sact_checkpoint";
-constexpr const char* kComplete = "complete";
+// Of files with a checksum, and of those of early versions: so that one without, where there should
+// be one, is seen.
+constexpr const char *kComplete = "complete with checksum", *kCompleteEarly = "complete";
 
 Json checkpoint_json(const io::SafetensorsFile& file) {
+  const std::optional<bool> sum = file.checksum_holds();
+  if (sum == false) fail("{}: is damaged: its checksum is that of other bytes", file.name());
   const auto found = file.metadata().find(kKey);
   if (found == file.metadata().end())
     fail("{}: is not a checkpoint of a training run", file.name());
-  const Json json = io::parse_json(found->second, file.name());
-  if (!json.is_object() || json.value("mark", "") != kComplete) {
+  Json json = io::parse_json(found->second, file.name());
+  const auto mark = json.is_object() ? json.find("mark") : json.end();
+  if (mark == json.end() || *mark != (sum ? kComplete : kCompleteEarly)) {
     fail("{}: is not a complete checkpoint", file.name());
   }
   return json;
+}
+
+/// A count in a record of progress. None that a run can reach comes near the limit.
+int64_t count_in(const Json& record, const char* key, const std::string& name) {
+  constexpr int64_t kMost = 1'000'000'000'000'000;
+  const Json& value = record.at(key);
+  if (!value.is_number_integer() || value < 0 || value > kMost) {
+    fail("{}: its record of progress is damaged: '{}' is {}", name, key,
+         printable(io::dump_json(value), 40));
+  }
+  return value;
 }
 
 }  // namespace
@@ -64,11 +80,11 @@ Progression progression_from_json(const std::string& json, const std::string& na
   try {
     const Json p = Json::parse(json);
     Progression progression;
-    progression.epoch = p.at("epoch");
-    progression.position = p.at("position");
-    progression.step = p.at("step");
+    progression.epoch = count_in(p, "epoch", name);
+    progression.position = count_in(p, "position", name);
+    progression.step = count_in(p, "step", name);
     progression.best_score = p.at("best_accuracy");
-    progression.workers = p.value("workers", 1);
+    progression.workers = p.contains("workers") ? int(count_in(p, "workers", name)) : 1;
     progression.images = p.at("images");
     progression.seconds = p.at("seconds");
     progression.maxima = p.at("most_units").get<std::vector<double>>();
@@ -100,11 +116,16 @@ void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module&
                      {"spec", Json::parse(sact::to_json(run.spec))},
                      {"progression", Json::parse(to_json(progression))},
                      {"mark", kComplete}};
-  io::write_safetensors(path, tensors, {{kKey, io::dump_json(json)}});
+  io::write_summed_safetensors(path, previous_checkpoint(path), tensors,
+                               {{kKey, io::dump_json(json)}});
+}
+
+std::filesystem::path previous_checkpoint(const std::filesystem::path& path) {
+  return path.parent_path() / (path.stem().string() + "-previous" + path.extension().string());
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& path)
-    : file_(path), json_(checkpoint_json(file_)) {}
+    : file_(path), json_(checkpoint_json(file_)), progression_(read_progression()) {}
 
 std::string Checkpoint::settings_json() const {
   const auto found = json_.find("settings");
@@ -126,9 +147,18 @@ std::optional<ModelSpec> Checkpoint::spec() const {
   return spec_from_json(io::dump_json(*found), file_.name() + ": its spec");
 }
 
-Progression Checkpoint::progression() const {
+Progression Checkpoint::read_progression() const {
   const auto found = json_.find("progression");
-  return progression_from_json(found == json_.end() ? "" : found->dump(), file_.name());
+  const Progression read =
+      progression_from_json(found == json_.end() ? "" : found->dump(), file_.name());
+  const auto settings = json_.find("settings");
+  if (settings == json_.end() || !settings->is_object()) return read;
+  const auto epochs = settings->find("epochs");
+  if (epochs != settings->end() && epochs->is_number() && read.epoch > epochs->get<double>()) {
+    fail("{}: its record of progress is damaged: {} epochs are done of {}", file_.name(),
+         read.epoch, io::dump_json(*epochs));
+  }
+  return read;
 }
 
 void Checkpoint::load(const torch::nn::Module& network, Sgd& sgd) const {

@@ -46,15 +46,23 @@ struct RunIdentity {
 };
 
 /// Weights, momentum, progression and what the run is in one safetensors file, which appears whole
-/// or not at all and carries a mark of completeness.
+/// or not at all and carries a checksum of every byte. The one that it replaces stays beside it.
 void save_checkpoint(const std::filesystem::path& path, const torch::nn::Module& network,
                      const Sgd& sgd, const Progression& progression, const RunIdentity& run);
+
+/// What the checkpoint before that of `path` is called.
+std::filesystem::path previous_checkpoint(const std::filesystem::path& path);
 
 /// A checkpoint that is there. All members throw sact::Error, naming the file, when what they read
 /// is damaged.
 class Checkpoint {
  public:
+  /// Compares the checksum, and reads the progression.
   explicit Checkpoint(const std::filesystem::path& path);
+
+  std::string name() const { return file_.name(); }
+  /// Files of early versions have no checksum: damage to them may go unseen.
+  bool summed() const { return file_.metadata().contains(io::kChecksumKey); }
 
   /// Of the run, as JSON.
   std::string settings_json() const;
@@ -62,13 +70,16 @@ class Checkpoint {
   std::string command() const;
   /// Of its network; nothing in files of early versions, which did not store it.
   std::optional<ModelSpec> spec() const;
-  Progression progression() const;
+  const Progression& progression() const { return progression_; }
   /// Puts weights and momentum in place; they must be those of such a network.
   void load(const torch::nn::Module& network, Sgd& sgd) const;
 
  private:
+  Progression read_progression() const;
+
   io::SafetensorsFile file_;
   io::Json json_;
+  Progression progression_;
 };
 
 }  // namespace sact::train

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "io/json.h"
 #include "report/plot.h"
@@ -32,14 +33,26 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// Null when there is none.
-std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& run) {
-  if (!is_there(run / kCheckpoint)) return nullptr;
-  try {
-    return std::make_unique<Checkpoint>(run / kCheckpoint);
-  } catch (const Error& error) {
-    fail("{}; remove it to start the run anew", error.what());
+/// The checkpoint, or the one before it where it is damaged; null when there is none. `problem` is
+/// then what is wrong with the later one.
+std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& run, std::string* problem = nullptr) {
+  std::vector<std::string> problems;
+  for (const fs::path& path : {run / kCheckpoint, previous_checkpoint(run / kCheckpoint)}) {
+    if (!is_there(path)) continue;
+    try {
+      auto checkpoint = std::make_unique<Checkpoint>(path);
+      if (problem && !problems.empty()) *problem = problems.front();
+      if (problem && path.filename() != kCheckpoint && problems.empty()) {
+        *problem = (run / kCheckpoint).string() + ": is not there";
+      }
+      return checkpoint;
+    } catch (const Error& error) {
+      problems.push_back(error.what());
+    }
   }
+  if (problems.empty()) return nullptr;
+  fail("{}; remove {} to start the run anew", fmt::join(problems, "; "),
+       problems.size() == 1 ? "it" : "both");
 }
 
 /// Whether anything would be overwritten: a start that failed, or was killed before anything was
@@ -101,7 +114,17 @@ RunDirectory::RunDirectory(fs::path path, const RunSettings& settings)
     : path_(std::move(path)), made_(path_), settings_(settings) {
   lock_ = std::make_unique<DirectoryLock>(path_);
   for (const fs::path& folder : {path_, path_ / "samples"}) remove_left_temporaries(folder);
-  checkpoint_ = open_checkpoint(path_);
+  std::string problem;
+  checkpoint_ = open_checkpoint(path_, &problem);
+  went_back_ = !problem.empty();
+  if (went_back_) {
+    const Progression& from = checkpoint_->progression();
+    log_warning("{}; going on from {}, which was saved in epoch {} after step {}", problem,
+                checkpoint_->name(), from.epoch + 1, from.step);
+  } else if (checkpoint_ && !checkpoint_->summed()) {
+    log_warning("{}: an early version wrote it without a checksum, so damage to it goes unseen",
+                checkpoint_->name());
+  }
   compare_settings();
   check_writable(path_ / kSettings);
 }
@@ -135,6 +158,8 @@ void RunDirectory::begin(const std::vector<std::string>& log_columns,
       std::make_unique<report::CsvLog>(path_ / "log.csv", log_columns, double(progression.epoch));
   make_directories(path_ / "events");
   events_ = std::make_unique<report::EventWriter>(path_ / "events", progression.step + 1);
+  // The next checkpoint keeps the one before it: that must be the one that was good.
+  if (went_back_) fs::rename(previous_checkpoint(checkpoint_path()), checkpoint_path());
   checkpoint_.reset();  // its memory, and its place on the disk when the next one replaces it
 }
 

@@ -82,6 +82,7 @@ class RunDirectory {
   std::unique_ptr<DirectoryLock> lock_;
   const RunSettings& settings_;
   std::unique_ptr<Checkpoint> checkpoint_;
+  bool went_back_ = false;  // to the checkpoint before the last, which is damaged
   std::unique_ptr<report::CsvLog> log_;
   std::unique_ptr<report::EventWriter> events_;
 };

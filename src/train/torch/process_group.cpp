@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
+#include "train/torch/roll_call.h"
 
 namespace sact::train {
 namespace {
@@ -99,14 +100,15 @@ torch::Device own_gpu(const ProcessPlace& place) {
   return device;
 }
 
+/// With the store itself where `own` and this is worker 0; otherwise a connection to it.
 c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place,
-                                           std::chrono::milliseconds timeout) {
+                                           std::chrono::milliseconds timeout, bool own) {
   // torchrun has opened the store in a process of its own, and keeps it when it restarts workers.
   const char* agent = ::getenv("TORCHELASTIC_USE_AGENT_STORE");
   const char* attempt = ::getenv("TORCHELASTIC_RESTART_COUNT");
   c10d::TCPStoreOptions options;
   options.port = uint16_t(place.port);
-  options.isServer = place.rank == 0 && !(agent && std::strcmp(agent, "True") == 0);
+  options.isServer = own && place.rank == 0 && !(agent && std::strcmp(agent, "True") == 0);
   options.waitWorkers = false;
   options.timeout = timeout;
   auto store = c10::make_intrusive<c10d::TCPStore>(place.address, options);
@@ -147,10 +149,12 @@ c10::intrusive_ptr<C10dBackend> connect_nccl(const c10::intrusive_ptr<c10d::Stor
 /// Gloo or NCCL through c10d.
 class C10dCollectives : public Collectives {
  public:
-  C10dCollectives(c10::intrusive_ptr<C10dBackend> backend, torch::Device device)
-      : backend_(std::move(backend)), device_(device) {}
+  C10dCollectives(c10::intrusive_ptr<C10dBackend> backend, torch::Device device,
+                  std::unique_ptr<RollCall> roll_call)
+      : backend_(std::move(backend)), device_(device), roll_call_(std::move(roll_call)) {}
 
   torch::Device device() const override { return device_; }
+  std::vector<int> missing() override { return roll_call_->missing(); }
 
   std::vector<torch::Tensor> run(Operation operation, std::vector<torch::Tensor> tensors) override {
     std::vector<Work> work;
@@ -172,19 +176,25 @@ class C10dCollectives : public Collectives {
 
   c10::intrusive_ptr<C10dBackend> backend_;
   torch::Device device_;
+  std::unique_ptr<RollCall> roll_call_;  // ends before what it is about
 };
 
 std::unique_ptr<Collectives> connect(const ProcessPlace& place,
                                      [[maybe_unused]] torch::Device device) {
   const auto timeout = std::chrono::milliseconds(int64_t(place.timeout_seconds * 1000));
-  const auto store = open_store(place, timeout);
+  const auto store = open_store(place, timeout, /*own=*/true);
+  auto roll_call = std::make_unique<RollCall>(place.rank, place.size, [place, timeout] {
+    return open_store(place, timeout, /*own=*/false);
+  });
 #ifdef SACT_HAS_NCCL
   if (device.is_cuda()) {
-    return std::make_unique<C10dCollectives>(connect_nccl(store, place, timeout), device);
+    return std::make_unique<C10dCollectives>(connect_nccl(store, place, timeout), device,
+                                             std::move(roll_call));
   }
 #endif
 #ifdef SACT_HAS_GLOO
-  return std::make_unique<C10dCollectives>(connect_gloo(store, place, timeout), torch::kCPU);
+  return std::make_unique<C10dCollectives>(connect_gloo(store, place, timeout), torch::kCPU,
+                                           std::move(roll_call));
 #else
   fail(
       "this build of sact cannot use several processes on device '{}': when it was configured {} "
@@ -257,6 +267,15 @@ int ProcessGroup::threads(int asked) const {
   return asked > 0 ? asked : std::max(1, available_threads() / local_size());
 }
 
+/// "worker 2 has ended or does not answer".
+static std::string lost_workers(const std::vector<int>& missing) {
+  if (missing.empty()) return "one of them has ended or does not answer in time";
+  if (missing.size() == 1) {
+    return fmt::format("worker {} has ended or does not answer", missing.front());
+  }
+  return fmt::format("workers {} have ended or do not answer", fmt::join(missing, ", "));
+}
+
 /// Tensors lie wherever the caller has them; NCCL takes those of a GPU only, Gloo those of the
 /// host.
 void ProcessGroup::exchange(Collectives::Operation operation,
@@ -274,9 +293,9 @@ void ProcessGroup::exchange(Collectives::Operation operation,
     }
   } catch (const std::exception& error) {
     fail(
-        "worker {} of {} lost contact with the others ({}): one of them has ended or does not "
-        "answer; start all of them again, and a training run goes on from its last checkpoint",
-        place_.rank, place_.size, first_line(error));
+        "worker {} of {} lost contact with the others ({}): {}; start all of them again, and a "
+        "training run goes on from its last checkpoint",
+        place_.rank, place_.size, first_line(error), lost_workers(collectives_->missing()));
   }
 }
 

@@ -33,6 +33,9 @@ class Collectives {
   virtual ~Collectives() = default;
   /// Where tensors must lie.
   virtual torch::Device device() const = 0;
+  /// The workers that do not answer any more, asked when run() has failed; none where that cannot
+  /// be told.
+  virtual std::vector<int> missing() { return {}; }
   /// For each tensor, which is contiguous and lies on device(), the sum or maximum over all
   /// processes, or what worker 0 has.
   virtual std::vector<torch::Tensor> run(Operation operation,

@@ -1,0 +1,17 @@
+# Writes OUT, a header that says of which build what includes it is: a hash of HEADERS and of SALT. Run while
+# building, so that a changed header does not configure everything again.
+set(all "${SALT}")
+foreach(header ${HEADERS})
+  file(SHA256 ${header} hash)
+  string(APPEND all " ${hash}")
+endforeach()
+string(SHA256 hash "${all}")
+string(SUBSTRING ${hash} 0 16 hash)
+set(text "#define SACT_BUILD \"${VERSION} ${hash}\"\n")
+set(before "")
+if(EXISTS ${OUT})
+  file(READ ${OUT} before)
+endif()
+if(NOT before STREQUAL text)
+  file(WRITE ${OUT} "${text}")
+endif()
