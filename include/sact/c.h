@@ -179,8 +179,10 @@ const int32_t* sact_result_block_units(const sact_result* result, int block);
 /* ---- Finding objects ---- */
 
 typedef struct sact_detect_options {
-  double score; /* objects of at least this one; 0: 0.05; below 0: all */
-  int most;     /* 0: 100 */
+  double score;  /* objects of at least this one; 0: 0.05; below 0: all */
+  int most;      /* 0: 100 */
+  int boxes;     /* at most so many are looked at; 0: the model's own number */
+  int all_boxes; /* not 0: also those in which no object of that score is likely */
 } sact_detect_options;
 
 typedef struct sact_object {
