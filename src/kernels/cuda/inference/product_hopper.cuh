@@ -269,8 +269,8 @@ __device__ bool gather_parts(const Arguments& p, int item, int parts, uint32_t f
 
 /// Adds sums to the stream, 64 columns at a time, and keeps the mean.
 template <class S>
-__device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kColumns / 2], int n,
-                         int row0, int row1) {
+__device__ void add_sums(const Arguments& p, Ring<S>& ring, const float (&sums)[S::kColumns / 2],
+                         int n, int row0, int row1) {
   const int lane = int(threadIdx.x) & 31, warp = (int(threadIdx.x) >> 5) & 3;
   const int group = lane >> 2, quad = lane & 3;
   const uint32_t line =
@@ -290,25 +290,29 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
 #pragma unroll
   for (int chunk = 0; chunk < S::kColumns / 64; ++chunk) {
     uint32_t next[8][2], means[8][2];
+    // Not in the registers of the sums: who writes to these makes all products of the kernel wait
+    // for one another (ptxas: C7515).
+    float changes[8][2][2];
     barrier_wait(ring.full(), ring.phase);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const float* bias = p.bias + n * S::kColumns + chunk * 64 + j * 8 + quad * 2;
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        float* sum = sums + chunk * 32 + j * 4 + h * 2;
+        const float* sum = sums + chunk * 32 + j * 4 + h * 2;
         const uint32_t old = piece(j, h);
         const float f0 = sum[0] + bias[0], f1 = sum[1] + bias[1];
         const float x0 = positive_part(low(old) + f0, p.relu);
         const float x1 = positive_part(high(old) + f1, p.relu);
         next[j][h] = pack(x0, x1);
-        if constexpr (S::kMean != Mean::kNone) {  // as where it begins; sums become changes
+        if constexpr (S::kMean != Mean::kNone) {  // as where it begins
           const float r = remainders[h];
-          sum[0] = p.relu ? x0 - low(old) : f0;
-          sum[1] = p.relu ? x1 - high(old) : f1;
+          float(&change)[2] = changes[j][h];
+          change[0] = p.relu ? x0 - low(old) : f0;
+          change[1] = p.relu ? x1 - high(old) : f1;
           means[j][h] = r == kNoMeanYet
                             ? next[j][h]
-                            : pack(fmaf(-r, sum[0], low(old)), fmaf(-r, sum[1], high(old)));
+                            : pack(fmaf(-r, change[0], low(old)), fmaf(-r, change[1], high(old)));
         }
       }
     }
@@ -333,7 +337,7 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           const float r = remainders[h];
-          const float* change = sums + chunk * 32 + j * 4 + h * 2;
+          const float(&change)[2] = changes[j][h];
           const uint32_t mean = piece(j, h);
           if (r > 0 && r != kNoMeanYet) {
             means[j][h] = pack(fmaf(r, change[0], low(mean)), fmaf(r, change[1], high(mean)));
