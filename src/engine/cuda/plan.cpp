@@ -119,15 +119,17 @@ CudaPlan::CudaPlan(const ModelSpec& model, const WeightSource& weights, cuda::El
     blocks.emplace_back();
     for (const UnitSteps& unit : block) blocks.back().push_back(put_unit(unit, folding));
   }
-  if (!architecture.head) return;
-  const FoldedLayer linear = folding.layer(architecture.head->linear);
-  head.emplace();
-  if (architecture.head->norm) head->norm = put_norm(folding.norm(*architecture.head->norm));
-  head->name = linear.step.name;
-  head->depth = linear.step.in;
-  head->columns = linear.step.out;
-  head->weights = memory.put(linear.weights);
-  head->bias = memory.put(linear.bias);
+  if (architecture.head) {
+    const FoldedLayer linear = folding.layer(architecture.head->linear);
+    head.emplace();
+    if (architecture.head->norm) head->norm = put_norm(folding.norm(*architecture.head->norm));
+    head->name = linear.step.name;
+    head->depth = linear.step.in;
+    head->columns = linear.step.out;
+    head->weights = memory.put(linear.weights);
+    head->bias = memory.put(linear.bias);
+  }
+  memory.wait();
 }
 
 }  // namespace sact::engine

@@ -135,7 +135,8 @@ void CudaSession::check_prescribed(const InputView& input) const {
   }
 }
 
-/// The numbers of a group's images; their addresses stay, so that recordings can go on.
+/// The numbers of a group's images; their addresses stay, so that recordings can go on. On the stream
+/// of the session, which waits for no other.
 void CudaSession::upload_prescribed(int first_image) {
   if (prescribed_.empty()) return;
   int64_t all = 0;
@@ -150,7 +151,8 @@ void CudaSession::upload_prescribed(int first_image) {
   for (size_t block = 0; block < geometry_.blocks.size(); ++block) {
     const cuda::GridShape& grid = geometry_.blocks[block];
     const int32_t* from = prescribed_[block].data() + int64_t(first_image) * grid.positions();
-    expect(cudaMemcpy(to, from, size_t(grid.rows()) * sizeof(int32_t), cudaMemcpyHostToDevice),
+    expect(cudaMemcpyAsync(to, from, size_t(grid.rows()) * sizeof(int32_t), cudaMemcpyHostToDevice,
+                           stream_.get()),
            "prescribed units");
     prescribed_at_.push_back(to);
     to += grid.rows();
@@ -166,7 +168,8 @@ cudaGraphExec_t CudaSession::recorded(const InputView& input) {
     std::rotate(known, known + 1, recordings_.end());
     return recordings_.back().graph;
   }
-  expect(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "recording");
+  // Relaxed: the first start of a kernel loads it, which other modes may forbid meanwhile.
+  expect(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeRelaxed), "recording");
   cudaGraph_t graph = nullptr;
   try {
     start_network(input.layout);
