@@ -93,6 +93,7 @@ class CudaSession : public NetworkSession {
   void start_residual(BlockState& state, const DeviceUnit& unit, cuda::Product call);
   /// Returns how many planes of scores the product leaves.
   int start_product(const DeviceLayer& layer, const cuda::Product& call);
+  cuda::Launch after_copy() const;
   cuda::RowSet rows_in(Domain domain, const BlockState& state) const;
   template <typename Call>
   void put(const Call& call) {

@@ -1,4 +1,6 @@
 // What a session puts on its stream for a network.
+#include <utility>
+
 #include "base/error.h"
 #include "engine/cuda/session.h"
 #include "halting/halting.h"
@@ -75,6 +77,13 @@ void CudaSession::start_residual(BlockState& state, const DeviceUnit& unit, cuda
   state.score_planes = start_product(unit.layers.back(), call);
 }
 
+/// For a kernel that may follow a copy: only kernels let others begin before they have ended.
+cuda::Launch CudaSession::after_copy() const {
+  cuda::Launch launch = launch_;
+  launch.overlap = false;
+  return launch;
+}
+
 void CudaSession::start_network(InputLayout layout) {
   if (budget_) {
     expect(
@@ -100,7 +109,7 @@ void CudaSession::start_stem(InputLayout layout) {
   enter.planes = layout == InputLayout::kPlanes;
   if (stem_on_tensor_cores()) enter.padded = cuda::padded_for_stem(geometry_.stem);
   enter.output = plan_->stem ? space_.input : space_.streams[0];
-  put(enter);
+  cuda::run(enter, plan_->type, after_copy());
   if (!plan_->stem) return;
   const auto steps = stem_of(plan_->spec);
   cuda::Product call = product_of(*plan_->stem, geometry_.input, geometry_.stem, space_.input);
@@ -223,7 +232,9 @@ void CudaSession::start_first_basic(BlockState& state, const DeviceUnit& unit) {
   conv2.output = state.stream;
   conv2.add = true;
   conv2.relu = unit.relu;
+  const cuda::Launch usual = std::exchange(launch_, after_copy());
   start_residual(state, unit, conv2);
+  launch_ = usual;
 }
 
 void CudaSession::set_residual(cuda::Product& call, const BlockState& state, const DeviceUnit& unit,
