@@ -29,6 +29,10 @@ void print_layers(const app::TimedLayers& timed, const std::string& device, int 
             ? fmt::format("{}, on the first thread of {}:", app::text_of(timed.group), threads)
             : fmt::format("{}, one layer after the other:", app::text_of(timed.group)));
   print_block(report::to_text(app::layer_table(timed)));
+  if (timed.layers.empty() || timed.layers.front().bytes_per_second == 0) return;
+  const LayerTime& layer = timed.layers.front();
+  print(fmt::format("ceilings: {:.2f} TB/s, {:.0f} TFLOP/s, as the device reached them just before",
+                    1e-12 * layer.bytes_per_second, 1e-12 * layer.operations_per_second));
 }
 
 int run(BenchOptions& options) {

@@ -27,6 +27,7 @@ class CudaBackend : public Backend {
     if (!has_cuda_component()) return;
     capabilities_.types = {{"cuda", Precision::kFloat32}, {"cuda", Precision::kBFloat16}};
     capabilities_.prescribes_units = true;
+    capabilities_.steers = true;
   }
 
   std::string name() const override { return "cuda"; }

@@ -18,8 +18,11 @@ class CudaNetwork : public LoadedNetwork {
     return std::make_unique<CudaSession>(plan_, halting);
   }
   KernelFacts kernels() const override {
-    return {fmt::format("sm_{}{}", plan_->device.major, plan_->device.minor), name_of_type(),
-            plan_->device.name};
+    const char* products = plan_->type == cuda::Element::kFloat32
+                               ? "plain"
+                               : cuda_settings(plan_->device).products_name();
+    return {fmt::format("sm_{}{} {}", plan_->device.major, plan_->device.minor, products),
+            name_of_type(), plan_->device.name};
   }
 
  private:
