@@ -71,7 +71,8 @@ typedef enum sact_precision {
   SACT_OWN_PRECISION = 0, /* int8 for models that were exported for it, float32 for others */
   SACT_FLOAT32 = 1,
   SACT_BFLOAT16 = 2,
-  SACT_INT8 = 3
+  SACT_INT8 = 3,
+  SACT_FLOAT16 = 4 /* on GPUs alone */
 } sact_precision;
 
 typedef struct sact_model_options {

@@ -25,7 +25,9 @@ std::optional<Precision> precision_of(const std::optional<std::string>& name) {
   if (*name == "fp32") return Precision::kFloat32;
   if (*name == "bf16") return Precision::kBFloat16;
   if (*name == "int8") return Precision::kInt8;
-  throw Error("precision must be 'fp32', 'bf16', 'int8' or None, not '" + *name + "'");
+  if (*name == "fp16") return Precision::kFloat16;
+  throw Error("precision must be 'fp32', 'bf16', 'fp16' (on GPUs), 'int8' or None, not '" + *name +
+              "'");
 }
 
 py::object load(const py::object& path, const std::optional<std::string>& precision, int threads,
@@ -223,15 +225,16 @@ void declare_models(py::module_& module) {
           },
           py::arg("height") = 0, py::arg("width") = 0, py::call_guard<py::gil_scoped_release>(),
           "Takes what the first call would have to wait for.");
-  module.def("load", &load, py::arg("path"), py::kw_only(), py::arg("precision") = py::none(),
-             py::arg("threads") = 0, py::arg("batch") = 8, py::arg("exact") = false,
-             py::arg("device") = "cpu",
-             "Loads a model file: a sact.Classifier or a sact.Detector.\n\n"
-             "precision: 'fp32', 'bf16', 'int8'; None for int8 where the model was exported for "
-             "it, and fp32 otherwise.\n"
-             "threads: that work on one call; 0 for all. With calls from several threads, 1.\n"
-             "batch: pictures of one call that pass through the network together at most.\n"
-             "exact: direct products in all layers.");
+  module.def(
+      "load", &load, py::arg("path"), py::kw_only(), py::arg("precision") = py::none(),
+      py::arg("threads") = 0, py::arg("batch") = 8, py::arg("exact") = false,
+      py::arg("device") = "cpu",
+      "Loads a model file: a sact.Classifier or a sact.Detector.\n\n"
+      "precision: 'fp32', 'bf16', 'fp16', 'int8'; None for int8 where the model was exported for "
+      "it, and fp32 otherwise.\n"
+      "threads: that work on one call; 0 for all. With calls from several threads, 1.\n"
+      "batch: pictures of one call that pass through the network together at most.\n"
+      "exact: direct products in all layers.");
 }
 
 }  // namespace sact::python
