@@ -1,100 +1,225 @@
 #!/usr/bin/env bash
-# The CUDA engine on a GPU: its tests, agreement with the CPU engine, and times beside compiled PyTorch.
+# The CUDA engine on a GPU: its kernels one by one, its tests, agreement with the CPU engine, and times, beside
+# compiled PyTorch where that is wanted. Made for a machine that is there for minutes: every step has an end, a step
+# that fails stops no other, and where a kernel is wrong the rest is measured without it (SACT_CUDA_WITHOUT).
 #
 #   bench/cuda.sh [BUILD] [OUT]     # default: build, bench/results/cuda
 #
-# BUILD has sact, libsact_cuda.so and cuda_engine_test. STEPS names what is done, of: tests sanitize agree dense peers
-# adaptive layers (default: all but sanitize and peers).
+# BUILD has sact, libsact_cuda.so and cuda_engine_test. STEPS names what is done, of: kernels networks agree dense
+# adaptive pays layers trained sanitize profile (default: all but the last two); PEERS=1 measures PyTorch, too;
+# LIMIT=540: seconds after which nothing more is begun. TRAINED, PHOTOS: an adaptive model and photographs for `trained`.
 set -uo pipefail
-build=${1:-build} out=${2:-bench/results/cuda}
+build=$(realpath "${1:-build}") out=${2:-bench/results/cuda}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-steps=" ${STEPS:-tests agree dense adaptive layers} "
-sact=$build/sact
+steps=" ${STEPS:-kernels networks agree dense adaptive pays layers trained} " limit=${LIMIT:-540} peers=${PEERS:-}
+sact=$build/sact tests=$build/cuda_engine_test
+PATH=$PATH:/usr/local/cuda/bin:$(printf '%s:' /opt/nvidia/nsight-compute/*/)
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-wanted() { [[ $steps == *" $1 "* ]]; }
+summary=$out/summary.txt
+: >"$summary"
+
+wanted() { [[ $steps == *" $1 "* ]] && ((SECONDS < limit)); }
 say() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
-show_rows() {
-  python3 - "$1" <<'PY'
-import json, sys
-for r in json.load(open(sys.argv[1]))["rows"]:
-    print(f"{r['what']:30} {r['density']:.2f} {r['ms']['median']:9.4f} ms ({r['ms']['p10']:.4f}-{r['ms']['p90']:.4f}), "
-          f"{r['gflops_per_second'] / 1e3:6.1f} TFLOP/s, speed-up {r['speedup']:.3f} of {r['theoretical_speedup']:.3f}: "
-          f"{100 * r['realised']:.1f} %")
-PY
+note() { printf '%s\n' "$*" | tee -a "$summary"; }
+# bounded MOST COMMAND...: ends it after that many seconds, or where the time of all is up.
+bounded() {
+  local most=$1 left=$((limit - SECONDS))
+  shift
+  ((left > 3)) || return 124
+  timeout -k 5 $((most < left ? most : left)) "$@"
+}
+# bench NAME MOST ARGUMENTS...: one `sact bench`, its result and its rows.
+bench() {
+  local name=$1 most=$2
+  shift 2
+  if bounded "$most" "$sact" bench "$@" --backend cuda --device cuda --dtype "${DTYPE:-bf16}" --json \
+    >"$out/$name.json" 2>"$out/$name.errors"; then
+    python3 "$here/show_cuda.py" "$name" "$out/$name.json" | tee -a "$summary"
+  else
+    note "$name: FAILED ($?) $(tail -1 "$out/$name.errors")"
+    return 1
+  fi
 }
 
-nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.total --format=csv,noheader || true
-"$sact" doctor | tee "$out/doctor.txt"
-if wanted tests; then
-  say "kernels and parity"
-  timeout 240 "$build/cuda_engine_test" >"$out/tests.txt" 2>&1
-  echo "exit status $?"
-  grep -E "FAILED|Failure|worst|PASSED|SKIPPED|actual" "$out/tests.txt" | head -60
+say "the machine"
+nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.total --format=csv,noheader | tee -a "$summary"
+bounded 60 "$sact" doctor >"$out/doctor.txt" 2>&1 || note "sact doctor: FAILED ($?)"
+grep -iE "gpu|cuda" "$out/doctor.txt"
+if [[ $("$tests" --gtest_filter='CudaLists.HaveTheRowsThatGoOnAndWhereTheyLook' 2>&1) == *SKIPPED* ]]; then
+  note "there is no GPU that can be used: nothing was measured"
+  exit 1
 fi
-if wanted sanitize; then
-  for tool in memcheck racecheck; do
-    say "compute-sanitizer $tool"
-    timeout 240 compute-sanitizer --tool "$tool" "$build/cuda_engine_test" \
-      --gtest_filter='*CudaProduct*:*CudaBf16*sact:*CudaParity*/sact:*CudaParity*/budget' >"$out/$tool.txt" 2>&1
-    grep -E "ERROR SUMMARY|RACECHECK SUMMARY|Invalid|hazard" "$out/$tool.txt" | head -10
+dtypes=(fp32 bf16)
+"$sact" predict --help | grep -q fp16 && dtypes+=(fp16)
+
+settings=("1 224" "64 224" "256 224" "1 608x1000")
+full_size() { [[ $1 == *x* ]] && echo "$1" || echo "$1x$1"; }
+warming=()
+if [[ $peers ]] && wanted dense; then  # compiling takes a minute and more; it is kept on disk
+  for setting in "${settings[@]}"; do
+    read -r batch size <<<"$setting"
+    timeout 240 python3 "$here/peers/torch_compile.py" --batch "$batch" --size "$(full_size "$size")" \
+      </dev/null >"$out/peer-$batch-$size.txt" 2>&1 &
+    warming+=($!)
   done
 fi
 
-"$sact" new --depth 101 --seed 1 --out "$work/plain.safetensors" -q >/dev/null
-"$sact" new --depth 101 --halting sact --seed 1 --out "$work/sact.safetensors" -q >/dev/null
-"$sact" new --depth 50 --unit bottleneck_v1 --seed 1 --out "$work/v1.safetensors" -q >/dev/null || true
+if wanted kernels; then
+  say "kernels, each alone"
+  "$tests" --gtest_list_tests --gtest_filter='*CudaProduct*:CudaLists*:CudaLimit*:CudaScores*' |
+    awk '/^[^ ]/ {suite = $1; next} {print suite $1}' >"$work/names"
+  run_alone() {
+    local status log=$3/${2//\//.}.txt
+    timeout -k 2 40 "$1" --gtest_filter="$2" >"$log" 2>&1
+    status=$?
+    if [[ $status == 0 ]] && grep -q 'SKIPPED' "$log"; then status=skipped; fi
+    echo "$status $2"
+  }
+  export -f run_alone
+  bounded 120 xargs -P 6 -I{} bash -c 'run_alone "$@"' - "$tests" {} "$work" <"$work/names" >"$out/kernels.txt"
+  note "kernels: $(grep -c '^0 ' "$out/kernels.txt") of $(wc -l <"$work/names") are right," \
+    "$(grep -c '^skipped ' "$out/kernels.txt") were skipped"
+  grep -vE '^(0|skipped) ' "$out/kernels.txt" >"$work/wrong"
+  while read -r status name; do
+    log=${name//\//.}.txt
+    note "  WRONG $name (exit status $status): $(grep -hE 'actual|error|emulated|CUDA' "$work/$log" | head -1)"
+    cp "$work/$log" "$out/"
+  done <"$work/wrong"
+  without=""
+  grep -q 'Hopper' "$work/wrong" && without=hopper
+  grep -q 'OtherTensorCores' "$work/wrong" && without=tensor-cores
+  if [[ $without ]]; then
+    export SACT_CUDA_WITHOUT=$without
+    note "what follows runs with SACT_CUDA_WITHOUT=$without"
+  fi
+fi
+
+# networks_pass MOST FILTER FILE: whether these tests pass, some at a time.
+networks_pass() {
+  local shard status=0 running=()
+  for shard in 0 1 2 3 4 5; do
+    GTEST_TOTAL_SHARDS=6 GTEST_SHARD_INDEX=$shard bounded "$1" "$tests" --gtest_filter="$2" >"$work/shard-$shard" 2>&1 &
+    running+=($!)
+  done
+  for shard in "${running[@]}"; do wait "$shard" || status=$?; done
+  cat "$work"/shard-? >"$3"
+  return $status
+}
+failed_in() { sed -nE 's/^\[  FAILED  \] ([^ ,]+),? .*ms\)$/\1/p' "$1"; }
+if wanted networks; then
+  say "whole networks beside the CPU engine"
+  if networks_pass 150 '*CudaParity*:*CudaHalf*:CudaSettings*:CudaSession*:CudaLayers*' "$out/networks.txt"; then
+    note "networks: all $(grep -c '^\[       OK \]' "$out/networks.txt") agree with the CPU engine"
+  else
+    wrong=$(failed_in "$out/networks.txt" | paste -sd:)
+    note "networks: $(grep -c '^\[       OK \]' "$out/networks.txt") agree, FAILED ${wrong:-(ended early)}"
+    grep -hE '^The difference|actual|error|terminate|Which is' "$out/networks.txt" | sort | uniq -c | sort -rn | head -12
+    kept=${SACT_CUDA_WITHOUT:-}
+    for word in overlap sharing scores graphs hopper tensor-cores; do
+      SACT_CUDA_WITHOUT=$kept,$word networks_pass 20 "${wrong:-*CudaHalf*sact}" "$out/networks-without-$word.txt"
+      status=$?
+      note "  without $word: exit status $status, wrong: $(failed_in "$out/networks-without-$word.txt" | paste -sd:)"
+      if [[ $status == 0 ]]; then
+        export SACT_CUDA_WITHOUT=$kept,$word
+        note "what follows runs with SACT_CUDA_WITHOUT=$SACT_CUDA_WITHOUT"
+        break
+      fi
+    done
+  fi
+fi
+
+"$sact" new --depth 101 --seed 1 --out "$work/plain.safetensors" -q >/dev/null || note "sact new: FAILED"
+"$sact" new --depth 101 --halting sact --seed 1 --out "$work/sact.safetensors" -q >/dev/null || note "sact new: FAILED"
+"$sact" new --depth 50 --unit bottleneck_v1 --seed 1 --out "$work/v1.safetensors" -q >/dev/null || note "sact new: FAILED"
 if wanted agree; then
-  say "agreement of whole networks with the CPU engine"
-  "$sact" synth --out "$work/photos" --count 8 -q >/dev/null 2>&1
-  for model in plain sact; do
-    "$sact" predict "$work/$model.safetensors" "$work/photos" --raw "$work/cpu.safetensors" -q >/dev/null
-    for dtype in fp32 bf16; do
-      "$sact" predict "$work/$model.safetensors" "$work/photos" --device cuda --dtype $dtype \
-        --raw "$work/gpu.safetensors" -q >/dev/null
-      echo "$model $dtype: $(python3 "$here/compare_logits.py" "$work/cpu.safetensors" "$work/gpu.safetensors")"
+  say "logits beside the CPU engine"
+  "$sact" synth --out "$work/photos" --count 8 -q >/dev/null 2>&1 || note "sact synth: FAILED"
+  for model in plain sact v1; do
+    bounded 60 "$sact" predict "$work/$model.safetensors" "$work/photos" --no-pictures --raw "$work/cpu.safetensors" -q >/dev/null 2>&1
+    for dtype in "${dtypes[@]}"; do
+      rm -f "$work/gpu.safetensors"
+      bounded 60 "$sact" predict "$work/$model.safetensors" "$work/photos" --backend cuda --device cuda --dtype $dtype \
+        --no-pictures --raw "$work/gpu.safetensors" -q >/dev/null 2>"$out/agree-$model-$dtype.errors"
+      if [[ -e $work/gpu.safetensors ]]; then
+        note "$model $dtype: $(python3 "$here/compare_logits.py" "$work/cpu.safetensors" "$work/gpu.safetensors" 2>&1 | head -1)"
+      else
+        note "$model $dtype: FAILED $(tail -1 "$out/agree-$model-$dtype.errors")"
+      fi
     done
   done
 fi
 if wanted dense; then
-  for setting in "1 224" "64 224" "256 224" "1 608x1000"; do
+  ((${#warming[@]})) && wait "${warming[@]}"
+  for setting in "${settings[@]}"; do
     read -r batch size <<<"$setting"
-    peer=()
-    if wanted peers; then
-      full=$size
-      [[ $size == *x* ]] || full=${size}x$size
-      peer=(--peer "python3 $here/peers/torch_compile.py --batch $batch --size $full")
+    say "dense ResNet-101, $batch of $size"
+    common=("$work/plain.safetensors" --batch "$batch" --size "$size" --density 1 --rounds 25)
+    if [[ $peers ]]; then
+      peer="python3 $here/peers/torch_compile.py --batch $batch --size $(full_size "$size")"
+      bench "dense-$batch-$size" 150 "${common[@]}" --peer "$peer" && continue
     fi
-    say "dense ResNet-101, $batch of $size, bf16"
-    "$sact" bench "$work/plain.safetensors" --device cuda --dtype bf16 --batch "$batch" --size "$size" --density 1 \
-      --rounds 25 --json "${peer[@]}" >"$out/dense-$batch-$size.json" 2>"$work/errors" || tail -3 "$work/errors"
-    show_rows "$out/dense-$batch-$size.json"
+    bench "dense-$batch-$size" 40 "${common[@]}"
+  done
+  for batch in 1 64; do
+    bench "v1-$batch" 40 "$work/v1.safetensors" --batch $batch --size 224 --density 1 --rounds 15
   done
 fi
 if wanted adaptive; then
-  for setting in "1 224" "64 224" "256 224" "1 608x1000"; do
+  for setting in "${settings[@]}"; do
     read -r batch size <<<"$setting"
-    say "adaptive ResNet-101, $batch of $size, bf16"
-    "$sact" bench "$work/sact.safetensors" --device cuda --dtype bf16 --batch "$batch" --size "$size" \
-      --density 0.25,0.5,0.75,1 --rounds 15 --json >"$out/adaptive-$batch-$size.json" 2>"$work/errors" || tail -3 "$work/errors"
-    show_rows "$out/adaptive-$batch-$size.json"
+    say "adaptive ResNet-101, $batch of $size"
+    bench "adaptive-$batch-$size" 60 "$work/sact.safetensors" --batch "$batch" --size "$size" --density 0.25,0.5,0.75,1 \
+      --rounds 15
   done
 fi
 if wanted layers; then
-  for setting in "1 224" "64 224"; do
+  for setting in "1 224" "64 224" "256 224"; do
     read -r batch size <<<"$setting"
     say "layers, $batch of $size"
-    "$sact" bench "$work/plain.safetensors" --device cuda --dtype bf16 --batch "$batch" --size "$size" --density 1 \
-      --rounds 3 --layers --json >"$out/layers-$batch-$size.json" 2>"$work/errors" || tail -3 "$work/errors"
-    python3 -c "
-import json, sys
-seen = {}
-for r in json.load(open(sys.argv[1])).get('per_layer', []):
-    key = (r['rows'], r['taps'], r['depth'], r['columns'])
-    seen.setdefault(key, [r['name'], []])[1].append(r['ms'])
-for (rows, taps, depth, columns), (name, times) in seen.items():
-    ms = sorted(times)[len(times) // 2]
-    print(f'{name:34} {rows:7} rows {taps} x {depth} to {columns}: {1e3 * ms:8.1f} us, {2e-9 * rows * taps * depth * columns / ms:6.1f} TFLOP/s, {len(times)} of them')" "$out/layers-$batch-$size.json"
+    bench "layers-$batch-$size" 60 "$work/plain.safetensors" --batch "$batch" --size "$size" --density 1 --rounds 3 --layers
   done
 fi
+if wanted pays; then  # from where on halting pays, for a rule that chooses the dense network
+  say "when halting pays"
+  bench pays-batches 60 "$work/sact.safetensors" --batch 2,4,8,16,32 --size 224 --density 0.25,0.5,0.75 --rounds 9
+  bench pays-sizes 60 "$work/sact.safetensors" --batch 1 --size 128,320,448 --density 0.25,0.5,0.75 --rounds 9
+fi
+if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
+  say "a trained network on photographs"
+  for dtype in fp32 bf16; do
+    place=(--backend cuda --device cuda --dtype $dtype)
+    [[ $dtype == fp32 ]] && place=()
+    start=$EPOCHREALTIME
+    bounded 90 "$sact" eval "$TRAINED" --data "$PHOTOS" --split val "${place[@]}" --batch 64 \
+      --predictions "$out/trained-$dtype.jsonl" --json >"$out/trained-$dtype.json" 2>"$out/trained-$dtype.errors" ||
+      note "trained $dtype: FAILED ($?) $(tail -1 "$out/trained-$dtype.errors")"
+    note "trained, $dtype on ${place[3]:-cpu}: $(awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $start}")" \
+      "$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print({k: v for k, v in r.items() if isinstance(v, (int, float))})' "$out/trained-$dtype.json" 2>/dev/null)"
+  done
+fi
+if wanted sanitize; then
+  small='*CudaProduct*norm*:*CudaProduct*/window:*CudaProduct*scores_mean:*CudaProduct*/mean:*CudaProduct*stem:CudaLists*:CudaLimit*:CudaScores*'
+  for tool in memcheck racecheck synccheck; do
+    say "compute-sanitizer $tool"
+    bounded 150 compute-sanitizer --tool "$tool" --print-limit 20 "$tests" --gtest_filter="$small" >"$out/$tool.txt" 2>&1
+    note "$tool (exit status $?): $(grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.txt" | tail -1)"
+    grep -hE "Invalid|hazard|Barrier error" "$out/$tool.txt" | sort | uniq -c | sort -rn | head -8
+  done
+  bounded 100 compute-sanitizer --tool memcheck --print-limit 20 "$tests" --gtest_filter='*CudaHalf*/sact:*CudaParity*/budget' \
+    >"$out/memcheck-networks.txt" 2>&1
+  note "memcheck of networks (exit status $?): $(grep -h 'ERROR SUMMARY' "$out/memcheck-networks.txt" | tail -1)"
+fi
+if wanted profile; then  # each kernel of one dense run, without the gaps that --layers has
+  for batch in 1 64; do
+    say "ncu, $batch of 224"
+    SACT_CUDA_WITHOUT=${SACT_CUDA_WITHOUT:-},graphs bounded 150 ncu --clock-control none --csv --launch-count 400 \
+      --metrics gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum \
+      "$sact" bench "$work/sact.safetensors" --backend cuda --device cuda --dtype bf16 --batch $batch --size 224 \
+      --density 0.5 --rounds 1 --json >"$out/ncu-$batch.csv" 2>&1
+    note "ncu, $batch of 224 (exit status $?): $(grep -c gpu__time "$out/ncu-$batch.csv") kernels"
+  done
+fi
+say "all"
+cat "$summary"

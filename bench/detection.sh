@@ -5,12 +5,13 @@
 #   bench/detection.sh OUT [DETECTOR PHOTOS]...
 #
 # SACT is the program (build/sact), THREADS the number of threads (2), ROUNDS how often everything
-# takes its turn (15). Keep the machine free of other work.
+# takes its turn (15), PYTHON the one that the module in PYTHONPATH (build/python) is for. Whole images are the
+# first nine of PHOTOS. Keep the machine free of other work.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:?"usage: bench/detection.sh OUT [DETECTOR PHOTOS]..."}
 shift
-rounds=${ROUNDS:-15}
+rounds=${ROUNDS:-15} python=${PYTHON:-/usr/bin/python3}
 . bench/common.sh
 
 # The paper's extractor, ResNet-101, with fresh weights.
@@ -22,14 +23,8 @@ while (($# >= 2)); do
   name=$(basename "$1" .safetensors)
   bench "density-$name" "$1" --size 600x1000 --density 0.25,0.5,0.75,1 --rounds "$rounds"
   bench "trained-$name" "$1" "$2" --size 600x1000 --rounds $(((rounds + 4) / 5))
-  "$sact" detect "$1" "$2" --no-pictures --threads "$threads" --json >"$work/detect.json"
-  python3 - "$work/detect.json" "$out/stages-$name.json" "$name" <<'PYTHON'
-import json, sys
-results = json.load(open(sys.argv[1]))
-means = {"model": sys.argv[3], "images": len(results["images"])}
-means |= {key: results[key] for key in ("flops", "dense_flops", "ms")}
-json.dump(means, open(sys.argv[2], "w"), indent=2)
-print(json.dumps(means))
-PYTHON
+  photos=("$2"/*)
+  PYTHONPATH=${PYTHONPATH:-build/python} "$python" bench/detector_turns.py "$out/turns-$name.json" "$1" "${photos[@]:0:9}" \
+    --threads "$threads" --rounds $(((rounds + 3) / 4))
   shift 2
 done

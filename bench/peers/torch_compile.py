@@ -95,11 +95,11 @@ def main():
     parser.add_argument("--depth", type=int, default=101, choices=sorted(UNITS))
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--size", default="224x224", help="height x width")
-    parser.add_argument("--dtype", default="bf16", choices=("bf16", "fp32"))
+    parser.add_argument("--dtype", default="bf16", choices=("bf16", "fp16", "fp32"))
     parser.add_argument("--mode", default="default", help="of torch.compile; eager: without it")
     given = parser.parse_args()
     height, width = (int(side) for side in given.size.split("x"))
-    dtype = torch.bfloat16 if given.dtype == "bf16" else torch.float32
+    dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[given.dtype]
     torch.backends.cudnn.benchmark = True
     start = time.time()
     with torch.no_grad():

@@ -71,7 +71,8 @@ typedef enum sact_precision {
   SACT_OWN_PRECISION = 0, /* int8 for models that were exported for it, float32 for others */
   SACT_FLOAT32 = 1,
   SACT_BFLOAT16 = 2,
-  SACT_INT8 = 3
+  SACT_INT8 = 3,
+  SACT_FLOAT16 = 4 /* on GPUs alone */
 } sact_precision;
 
 typedef struct sact_model_options {
@@ -179,8 +180,10 @@ const int32_t* sact_result_block_units(const sact_result* result, int block);
 /* ---- Finding objects ---- */
 
 typedef struct sact_detect_options {
-  double score; /* objects of at least this one; 0: 0.05; below 0: all */
-  int most;     /* 0: 100 */
+  double score;  /* objects of at least this one; 0: 0.05; below 0: all */
+  int most;      /* 0: 100 */
+  int boxes;     /* at most so many are looked at; 0: the model's own number */
+  int all_boxes; /* not 0: also those in which no object of that score is likely */
 } sact_detect_options;
 
 typedef struct sact_object {

@@ -16,10 +16,12 @@ struct DetectionsState;
 class DetectorState;
 }  // namespace api
 
-/// Which objects are told of.
+/// Which objects are told of, and in which boxes they are looked for.
 struct DetectOptions {
   double score = 0.05;  // objects of at least this one
   int most = 100;
+  int boxes = 0;           // at most so many are looked at; 0: the model's own number
+  bool all_boxes = false;  // also those in which no object of that score is likely
 };
 
 struct DetectedObject {

@@ -12,8 +12,9 @@ namespace sact {
 enum class Halting { kNone, kAct, kSact };
 
 /// In what the operands of a network's products are held. Sums and the residual stream have 32 bits
-/// always. Whole numbers of 8 bits need a model that was calibrated for them.
-enum class Precision { kFloat32, kBFloat16, kInt8 };
+/// always. Whole numbers of 8 bits need a model that was calibrated for them; kFloat16 runs on GPUs
+/// alone.
+enum class Precision { kFloat32, kBFloat16, kInt8, kFloat16 };
 
 /// A two-dimensional map of numbers, such as the ponder cost of every position of a block.
 struct Map {

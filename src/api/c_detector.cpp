@@ -9,6 +9,8 @@ sact::DetectOptions wanted_of(const sact_detect_options* options) {
   if (!options) return all;
   if (options->score != 0) all.score = std::max(options->score, 0.0);
   if (options->most != 0) all.most = options->most;
+  all.boxes = options->boxes;
+  all.all_boxes = options->all_boxes != 0;
   return all;
 }
 

@@ -35,6 +35,9 @@ ModelOptions options_of(const sact_model_options* options) {
     case SACT_INT8:
       all.precision = Precision::kInt8;
       break;
+    case SACT_FLOAT16:
+      all.precision = Precision::kFloat16;
+      break;
     default:
       throw Error("there is no such precision: " + std::to_string(options->precision));
   }

@@ -19,6 +19,10 @@ const LoadedDetector& detector_of(const ModelState& model) {
 void check_wanted(const DetectOptions& wanted) {
   if (!std::isfinite(wanted.score)) fail("DetectOptions::score is not a number");
   if (wanted.most < 0) fail("DetectOptions::most is {}: 0 or more is needed", wanted.most);
+  if (wanted.boxes < 0 || wanted.boxes > detect::kMostBoxes) {
+    fail("DetectOptions::boxes is {}: 1 to {} are possible, and 0 for the model's own number",
+         wanted.boxes, detect::kMostBoxes);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "api/state.h"
 #include "base/error.h"
 #include "engine/backends.h"
+#include "engine/cuda/component.h"
 #include "model/detection.h"
 #include "model/flops.h"
 #include "model/model_file.h"
@@ -17,6 +18,8 @@ const BackendRegistry& backends() {
   static const BackendRegistry all = [] {
     BackendRegistry registry;
     engine::add_backends(registry);
+    registry.add(
+        engine::make_cuda_backend());  // alone on GPUs, so whoever names the device names it
     return registry;
   }();
   return all;

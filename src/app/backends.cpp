@@ -92,21 +92,29 @@ int images_at_a_time(size_t images, int threads, int64_t bytes) {
   return int(std::max<uint64_t>(1, std::min(most, affordable)));
 }
 
+std::shared_ptr<const LoadedNetwork> load_network(const NetworkSource& source,
+                                                  const Compute& compute) {
+  return backends().choose(compute.request()).load(source, load_options(compute));
+}
+
+std::shared_ptr<const LoadedDetector> load_detector(const ModelFile& model,
+                                                    const Compute& compute) {
+  BackendRequest request = compute.request();
+  request.detector = true;
+  return backends().choose(request).load_detector(detector_of(model), load_options(compute));
+}
+
 std::unique_ptr<NetworkSession> open_session(const ModelFile& model, const Compute& asked) {
   const Compute compute = compute_for(model, asked);
-  const LoadOptions options = load_options(compute);
-  return backends()
-      .choose(compute.request())
-      .load(image_network_of(model), options)
-      ->session(options.threads, compute.halting);
+  return load_network(image_network_of(model), compute)
+      ->session(thread_count(compute.threads), compute.halting);
 }
 
 std::vector<std::unique_ptr<NetworkSession>> open_sessions(const ModelFile& model,
                                                            const Compute& asked, size_t images,
                                                            Size size) {
   const Compute compute = compute_for(model, asked);
-  const auto network =
-      backends().choose(compute.request()).load(image_network_of(model), load_options(compute));
+  const auto network = load_network(image_network_of(model), compute);
   return sharing_threads(images, compute, network->bytes_needed(1, size),
                          [&](int threads) { return network->session(threads, compute.halting); });
 }
@@ -115,10 +123,7 @@ std::vector<std::unique_ptr<detect::ObjectDetector>> open_detectors(const ModelF
                                                                     const Compute& asked,
                                                                     size_t images) {
   const Compute compute = compute_for(model, asked);
-  BackendRequest request = compute.request();
-  request.detector = true;
-  const auto network =
-      backends().choose(request).load_detector(detector_of(model), load_options(compute));
+  const auto network = load_detector(model, compute);
   const int side = model.spec().detection->shorter_side;
   const int64_t bytes = network->bytes_needed({side, 2 * side});  // few are longer
   return sharing_threads(images, compute, bytes, [&](int threads) {

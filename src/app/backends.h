@@ -43,6 +43,12 @@ bool among_several_processes();
 /// `bytes` each, several work on each.
 int images_at_a_time(size_t images, int threads, int64_t bytes);
 
+/// A network, or a whole detector, with its weights loaded; what the request leaves to the model is
+/// decided (compute_for). sact::Error for what no back end does.
+std::shared_ptr<const LoadedNetwork> load_network(const NetworkSource& source,
+                                                  const Compute& compute);
+std::shared_ptr<const LoadedDetector> load_detector(const ModelFile& model, const Compute& compute);
+
 /// One session that has all threads, with the weights of what runs on images loaded: a detector's
 /// extractor, or the whole network. sact::Error for what no back end does.
 std::unique_ptr<NetworkSession> open_session(const ModelFile& model, const Compute& compute);

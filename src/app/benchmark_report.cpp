@@ -10,19 +10,26 @@ namespace sact::app {
 namespace {
 
 io::Json layer_json(const LayerTime& layer, const BenchmarkGroup& group) {
-  return {{"name", layer.name},
-          {"dtype", precision_name(group.precision)},
-          {"batch", group.batch},
-          {"height", group.size.height},
-          {"width", group.size.width},
-          {"rows", layer.rows},
-          {"taps", layer.taps},
-          {"depth", layer.depth},
-          {"columns", layer.columns},
-          {"tap_order", layer.tap_order},
-          {"threads", {{"rows", layer.row_parts}, {"columns", layer.column_parts}}},
-          {"ms", 1e3 * layer.seconds},
-          {"gflops_per_second", 1e-9 * layer.operations() / layer.seconds}};
+  io::Json json = {{"name", layer.name},
+                   {"dtype", precision_name(group.precision)},
+                   {"batch", group.batch},
+                   {"height", group.size.height},
+                   {"width", group.size.width},
+                   {"rows", layer.rows},
+                   {"taps", layer.taps},
+                   {"depth", layer.depth},
+                   {"columns", layer.columns},
+                   {"tap_order", layer.tap_order},
+                   {"threads", {{"rows", layer.row_parts}, {"columns", layer.column_parts}}},
+                   {"ms", 1e3 * layer.seconds},
+                   {"gflops_per_second", 1e-9 * layer.operations() / layer.seconds}};
+  if (layer.ceiling_seconds() > 0) {
+    json["bytes"] = layer.bytes;
+    json["ceiling_ms"] = 1e3 * layer.ceiling_seconds();
+    json["device"] = {{"bytes_per_second", layer.bytes_per_second},
+                      {"flops_per_second", layer.operations_per_second}};
+  }
+  return json;
 }
 
 /// Whether all rows are of the same images in the same type.
@@ -198,12 +205,29 @@ report::Table benchmark_numbers(const std::vector<BenchmarkRow>& rows) {
 
 report::Table layer_table(const TimedLayers& timed) {
   report::Table table;
-  table.header = {"layer", "rows", "product", "taps", "threads", "ms", "GFLOP/s"};
+  const bool on_device = !timed.layers.empty() && timed.layers.front().ceiling_seconds() > 0;
+  table.header = {"layer", "rows", "product"};
+  for (const char* header :
+       on_device ? std::vector{"MB", "GFLOP", "ms", "ceiling ms", "of it %", "GFLOP/s"}
+                 : std::vector{"taps", "threads", "ms", "GFLOP/s"}) {
+    table.header.emplace_back(header);
+  }
   for (const LayerTime& layer : timed.layers) {
-    table.rows.push_back({layer.name, std::to_string(layer.rows), layer.product(), layer.tap_order,
-                          fmt::format("{} x {}", layer.row_parts, layer.column_parts),
-                          fmt::format("{:.3f}", 1e3 * layer.seconds),
-                          fmt::format("{:.0f}", 1e-9 * layer.operations() / layer.seconds)});
+    std::vector<std::string> cells = {layer.name, std::to_string(layer.rows), layer.product()};
+    const std::string ms = fmt::format("{:.3f}", 1e3 * layer.seconds);
+    if (on_device) {
+      cells.push_back(fmt::format("{:.2f}", 1e-6 * layer.bytes));
+      cells.push_back(fmt::format("{:.3f}", 1e-9 * layer.operations()));
+      cells.push_back(ms);
+      cells.push_back(fmt::format("{:.4f}", 1e3 * layer.ceiling_seconds()));
+      cells.push_back(fmt::format("{:.0f}", 100 * layer.ceiling_seconds() / layer.seconds));
+    } else {
+      cells.push_back(layer.tap_order);
+      cells.push_back(fmt::format("{} x {}", layer.row_parts, layer.column_parts));
+      cells.push_back(ms);
+    }
+    cells.push_back(fmt::format("{:.0f}", 1e-9 * layer.operations() / layer.seconds));
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }

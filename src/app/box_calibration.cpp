@@ -25,18 +25,15 @@ BoxCalibration calibrate_boxes(const ModelFile& model, const BoxCalibrationOptio
     inputs.push_back(options.photographs[size_t(i)]);
   }
   const auto detectors = open_detectors(model, options.compute, inputs.size());
-  for (const auto& detector : detectors) {
-    detector->look_at_all_boxes();
-    if (options.boxes > 0) detector->look_at(options.boxes);
-  }
   BoxCalibration calibration;
   std::vector<detect::FoundObject> found;
   std::vector<float> objectness;  // of all boxes of all images
   const bool whole = run_images(
       {"looking", int(detectors.size()), options.interrupted}, inputs,
       [&](int worker, size_t i) {
-        return detectors[size_t(worker)]->sight(read_input(inputs[i], {}),
-                                                {kLowestScore, kMostObjects});
+        return detectors[size_t(worker)]->sight(
+            read_input(inputs[i], {}),
+            {kLowestScore, kMostObjects, options.boxes, /*all_boxes=*/true});
       },
       [&](size_t i, ImageOutcome<detect::ObjectDetector::Sighted> image) {
         if (!image.failure.empty()) {

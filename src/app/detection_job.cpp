@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/stopwatch.h"
 #include "detect/detection_set.h"
 
@@ -104,7 +105,8 @@ std::vector<Input> annotated_inputs(const detect::CocoInstances& annotations,
   std::vector<Input> inputs;
   for (const detect::CocoImage& image : annotations.images) {
     if (image.file_name.empty()) fail("{}: image {} has no file_name", annotations.name, image.id);
-    inputs.push_back({folder / image.file_name, {}, image.file_name, folder});
+    const std::string where = fmt::format("{}: image {}", annotations.name, image.id);
+    inputs.push_back({file_below(folder, image.file_name, where), {}, image.file_name, folder});
   }
   number_inputs(inputs);
   return inputs;

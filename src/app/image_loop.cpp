@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/foreign_error.h"
 
 namespace sact::app {
 namespace {
@@ -27,9 +28,8 @@ std::string failure_of(const Input& input, const std::function<void()>& work) {
     return path + ": not enough memory for this image";
   } catch (const Error& error) {
     return line_about(path, error.what());
-  } catch (const std::exception& error) {  // some libraries put a list of calls below the message
-    const std::string_view message = error.what();
-    return line_about(path, message.substr(0, message.find('\n')));
+  } catch (const std::exception& error) {
+    return line_about(path, message_of(error));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/stopwatch.h"
 
@@ -10,6 +12,12 @@ namespace sact {
 std::string product_text(int taps, int depth, int columns) {
   return taps == 1 ? fmt::format("{} to {}", depth, columns)
                    : fmt::format("{} x {} to {}", taps, depth, columns);
+}
+
+double LayerTime::ceiling_seconds() const {
+  const double moving = bytes_per_second > 0 ? bytes / bytes_per_second : 0;
+  const double multiplying = operations_per_second > 0 ? operations() / operations_per_second : 0;
+  return std::max(moving, multiplying);
 }
 
 void NetworkSession::set_halting(const HaltingControl&) {

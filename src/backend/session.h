@@ -26,7 +26,12 @@ struct LayerTime {
   std::string tap_order;                 // "memory" or "registers"
   int row_parts = 1, column_parts = 1;   // how the work was shared
   double seconds = 0;                    // of one of those who shared it
+  // Of a device of its own: the fewest bytes that have to be moved, and what the device reached at
+  // best just before; 0: not known.
+  double bytes = 0, bytes_per_second = 0, operations_per_second = 0;
 
+  /// What memory and products take at those rates, the longer of the two; 0: not known.
+  double ceiling_seconds() const;
   double operations() const { return 2.0 * double(rows) * taps * depth * columns; }
   std::string product() const { return product_text(taps, depth, columns); }
 };

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/unicode.h"
+
 namespace sact {
 
 std::string errno_text(int error_number) {
@@ -36,7 +38,12 @@ std::string printable(std::string_view text, size_t max_length) {
   const bool cut = text.size() > max_length;
   const size_t half = max_length / 2;
   auto append = [&out](std::string_view part) {
-    for (unsigned char c : part) out += (c < 0x20 || c == 0x7f) ? '?' : static_cast<char>(c);
+    while (!part.empty()) {
+      const size_t before = part.size();
+      const char32_t character = next_character(part);
+      const bool broken = character == kReplacementCharacter && before - part.size() == 1;
+      broken || is_control(character) ? out.push_back('?') : append_utf8(out, character);
+    }
   };
   if (!cut) {
     append(text);

@@ -9,6 +9,7 @@
 
 #include "base/progress.h"
 #include "base/terminal.h"
+#include "base/unicode.h"
 
 namespace sact {
 namespace {
@@ -40,7 +41,7 @@ void log_line(LogLevel level, std::string_view text) {
   if (level == LogLevel::kWarning) {
     line = styled("warning:", Style::kWarning, colour_wanted(STDERR_FILENO)) + " ";
   }
-  line += text;
+  line += single_line(text);  // of which a part may be the name of a file, or stand in one
   line += '\n';
   print_above_progress(line);
 }

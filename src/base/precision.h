@@ -13,8 +13,10 @@ struct NamedPrecision {
   Precision precision;
   const char* name;
 };
-inline constexpr std::array<NamedPrecision, 3> kPrecisions = {
-    {{Precision::kFloat32, "fp32"}, {Precision::kBFloat16, "bf16"}, {Precision::kInt8, "int8"}}};
+inline constexpr std::array<NamedPrecision, 4> kPrecisions = {{{Precision::kFloat32, "fp32"},
+                                                               {Precision::kBFloat16, "bf16"},
+                                                               {Precision::kFloat16, "fp16"},
+                                                               {Precision::kInt8, "int8"}}};
 
 constexpr const char* precision_name(Precision precision) {
   for (const NamedPrecision& known : kPrecisions) {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/unicode.h"
 
 namespace sact {
 namespace {
@@ -53,7 +54,7 @@ std::string rate_text(double rate) {
 }  // namespace
 
 Progress::Progress(std::string label, int64_t total, std::string unit)
-    : label_(std::move(label)),
+    : label_(single_line(label)),
       unit_(std::move(unit)),
       total_(total),
       shown_(isatty(STDERR_FILENO) == 1 && log_level() >= LogLevel::kInfo),

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/compute_options.h"
 #include "cli/interrupt.h"
+#include "cli/print_block.h"
 #include "model/detection.h"
 
 namespace sact::cli {
@@ -27,7 +28,11 @@ void print_layers(const app::TimedLayers& timed, const std::string& device, int 
   print(device == "cpu"
             ? fmt::format("{}, on the first thread of {}:", app::text_of(timed.group), threads)
             : fmt::format("{}, one layer after the other:", app::text_of(timed.group)));
-  print(report::to_text(app::layer_table(timed)));
+  print_block(report::to_text(app::layer_table(timed)));
+  if (timed.layers.empty() || timed.layers.front().bytes_per_second == 0) return;
+  const LayerTime& layer = timed.layers.front();
+  print(fmt::format("ceilings: {:.2f} TB/s, {:.0f} TFLOP/s, as the device reached them just before",
+                    1e-12 * layer.bytes_per_second, 1e-12 * layer.operations_per_second));
 }
 
 int run(BenchOptions& options) {
@@ -78,7 +83,7 @@ int run(BenchOptions& options) {
   if (const auto caption = app::benchmark_caption(result.rows); !caption.empty()) print(caption);
   std::string text = report::to_text(app::benchmark_table(result.rows));
   text.pop_back();
-  print(text);
+  print_block(text);
   for (const std::string& line : app::kernel_lines(result.rows)) print(line);
   print(fmt::format("{}; medians of runs that took turns; promised: by FLOPs",
                     result.device == "cpu" ? pluralize(result.threads, "thread")

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/compute_options.h"
 #include "cli/interrupt.h"
+#include "cli/print_block.h"
 #include "model/detection.h"
 
 namespace sact::cli {
@@ -90,7 +91,7 @@ void print_summary(const CalibrateOptions& options, const app::Calibration& cali
   const Dial& dial = calibration.dial;
   std::string text = report::to_text(app::dial_table(dial));
   text.pop_back();
-  print(text);
+  print_block(text);
   print(fmt::format("{} of {}x{}; agreement is with the same weights when nothing halts",
                     pluralize(dial.images, "image"), dial.size.height, dial.size.width));
   if (calibration.corrected) {
@@ -144,7 +145,7 @@ int run_detector(const CalibrateOptions& options, const ModelFile& model) {
   }
   std::string text = report::to_text(app::box_table(result));
   text.pop_back();
-  print(text);
+  print_block(text);
   print(fmt::format("{}, {:.0f} boxes in each; {:.1f} % of the objects may come from boxes below",
                     pluralize(result.images, "image"), result.all_boxes, 100 * missed));
   if (options.out.empty()) {

@@ -5,6 +5,7 @@
 #include "app/coco_report.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/print_block.h"
 
 namespace sact::cli {
 namespace {
@@ -30,7 +31,7 @@ int run(const CocoEvalOptions& options) {
     print_json(json);
     return 0;
   }
-  print(app::evaluation_text(evaluation));
+  print_block(app::evaluation_text(evaluation));
   print(fmt::format(
       "{} in {}, evaluated in {}", pluralize(int64_t(results.entries.size()), "detection"),
       pluralize(int64_t(truth.images.size()), "image"), format_duration(took.count())));

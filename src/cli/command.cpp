@@ -11,7 +11,9 @@
 #include "base/progress.h"
 #include "base/terminal.h"
 #include "base/threads.h"
+#include "base/unicode.h"
 #include "cli/description.h"
+#include "cli/print_block.h"
 #include "model/spec.h"
 
 namespace sact::cli {
@@ -90,6 +92,10 @@ void print_error(std::string_view message) {
 }
 
 void print(std::string_view text) {
+  print_block(single_line(text));
+}
+
+void print_block(std::string_view text) {
   const auto write = [text] {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fputc('\n', stdout);
@@ -122,7 +128,7 @@ io::Json with_schema(const io::Json& json) {
 }
 
 void print_json(const io::Json& json) {
-  print(io::dump_json(with_schema(json), 2));
+  print_block(io::dump_json(with_schema(json), 2));
 }
 
 }  // namespace sact::cli

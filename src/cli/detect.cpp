@@ -33,8 +33,7 @@ struct DetectOptions {
   sact::DetectOptions detection;
   HaltingRequest halting;
   double draw = 0.3;
-  int boxes = 0;
-  bool no_pictures = false, eval = false, jsonl = false, all_boxes = false;
+  bool no_pictures = false, eval = false, jsonl = false;
   io::ReadOptions reading;
   app::Shard shard;
 };
@@ -154,10 +153,6 @@ int run(const DetectOptions& options) {
   app::Compute compute = chosen_compute({{}, options.dtype, options.exact}, options.common);
   compute.halting = chosen_halting(options.halting, model, own_size(model.spec()));
   const auto detectors = app::open_detectors(model, compute, inputs.size());
-  for (const auto& detector : detectors) {
-    if (options.all_boxes) detector->look_at_all_boxes();
-    if (options.boxes > 0) detector->look_at(options.boxes);
-  }
   ImageReport report({options.common.json, options.jsonl},
                      detection_table(model.spec(), app::paths_of(inputs)));
   const std::vector<std::vector<Box>> true_boxes = app::boxes_by_image(truth);
@@ -229,10 +224,10 @@ void declare_detect(CLI::App& app, Action& action) {
       ->capture_default_str();
   command
       ->add_option(
-          "--boxes", options->boxes,
+          "--boxes", options->detection.boxes,
           "The most boxes of an image that are looked at (default: the model's own number)")
-      ->check(CLI::Range(1, 10000));
-  command->add_flag("--all-boxes", options->all_boxes,
+      ->check(CLI::Range(1, detect::kMostBoxes));
+  command->add_flag("--all-boxes", options->detection.all_boxes,
                     "Look at all proposals, also at those in which no object of that score is "
                     "likely");
   command->add_option("--draw", options->draw, "Objects of at least this score are in the picture")

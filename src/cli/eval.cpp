@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/compute_options.h"
+#include "cli/print_block.h"
 #include "model/detection.h"
 #include "model/flops.h"
 
@@ -75,7 +76,7 @@ int run(EvalOptions& options) {
   }
   std::string text = report::to_text(table);
   text.pop_back();
-  print(text);
+  print_block(text);
   print(fmt::format("{} images", outcomes.front().images));
   if (options.halting.asks()) {
     print(fmt::format("{}; {:.1f} % reached",

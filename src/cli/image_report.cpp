@@ -6,6 +6,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
+#include "cli/print_block.h"
 
 namespace sact::cli {
 
@@ -24,7 +25,7 @@ ImageReport::ImageReport(const ImageReportOptions& options, StreamedTable table)
 }
 
 void ImageReport::print_line(const io::Json& image) {
-  print(io::dump_json(with_schema(image)));
+  print_block(io::dump_json(with_schema(image)));
 }
 
 void ImageReport::add(const MakeJson& json, const MakeCells& cells) {
@@ -33,7 +34,7 @@ void ImageReport::add(const MakeJson& json, const MakeCells& cells) {
   } else if (options_.jsonl) {
     print_line(json());
   } else {
-    if (done_ == 0) print(table_.header());
+    if (done_ == 0) print_block(table_.header());
     print(table_.row(cells()));
   }
   ++done_;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/foreign_error.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
@@ -100,8 +101,7 @@ int main(int argc, char** argv) {
     return sact::cli::interrupted_status();
   } catch (const sact::Error& error) {
     return report(error.what());
-  } catch (const std::exception& error) {  // some libraries put a list of calls below the message
-    const std::string_view text = error.what();
-    return report(std::string(text.substr(0, text.find('\n'))));
+  } catch (const std::exception& error) {
+    return report(sact::message_of(error));
   }
 }

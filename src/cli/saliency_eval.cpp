@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/compute_options.h"
 #include "cli/interrupt.h"
+#include "cli/print_block.h"
 #include "cli/saliency_options.h"
 #include "model/preprocess.h"
 #include "saliency/evaluate.h"
@@ -64,7 +65,7 @@ void write_outputs(const ScoringOptions& options, const SaliencyResult& result) 
 void print_table(const ScoringOptions& options, const SaliencyResult& result) {
   std::string text = report::to_text(app::saliency_table(result));
   text.pop_back();
-  print(text);
+  print_block(text);
   for (const std::string& file : {options.csv, options.per_image}) {
     if (!file.empty()) print(fmt::format("wrote {}", file));
   }

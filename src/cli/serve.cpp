@@ -18,7 +18,7 @@ struct ServeOptions {
   CommonOptions common;
   std::vector<std::string> models;
   std::string host = "127.0.0.1";
-  int port = 8080, max_body_mb = 32;
+  int port = 8080, max_body_mb = 32, max_bodies_mb = 256, max_decoded_mb = 1024;
   BackendOptions backend;
   serve::HttpLimits http;
   serve::ServiceLimits service;
@@ -52,14 +52,17 @@ int run(const ServeOptions& options) {
   const app::Compute compute = chosen_compute(options.backend, options.common);
   serve::Models models(options.models, compute);
   serve::ServiceLimits limits = options.service;
-  limits.max_pixels = options.reading.max_pixels;
+  limits.run.max_pixels = options.reading.max_pixels;
+  limits.run.decoded_bytes = uint64_t(options.max_decoded_mb) << 20;
+  limits.threads = options.common.threads;
   serve::Service service(models, limits);
   serve::HttpLimits http = options.http;
   http.body_bytes = uint64_t(options.max_body_mb) << 20;
+  http.all_body_bytes = std::max(http.body_bytes, uint64_t(options.max_bodies_mb) << 20);
   http.seconds = limits.seconds;
   const std::unique_ptr<serve::HttpServer> server = serve::open_http_server(
-      http, {[&](const serve::HttpRequest& request) { return service.answer(request); },
-             [&](int status) { return service.refuse(status); }});
+      http, {[&](serve::HttpRequest request) { return service.answer(std::move(request)); },
+             [&](int status, const std::string& why) { return service.refuse(status, why); }});
   const int port = server->bind(options.host, options.port);
   catch_interrupts();
   const bool v6 = options.host.find(':') != std::string::npos;
@@ -107,18 +110,31 @@ void declare_serve(CLI::App& app, Action& action) {
                    "Connections that are served at a time; others get 503")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  command->add_option("--timeout", options->service.seconds, "Seconds that a request may take")
+  command
+      ->add_option("--timeout", options->service.seconds,
+                   "Seconds that a client may take to send a request, the server to answer it, and "
+                   "the client to take the answer")
       ->check(CLI::Range(1, 86400))
       ->capture_default_str();
   command->add_option("--max-body", options->max_body_mb, "MiB of a request")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command
-      ->add_option("--max-side", options->service.max_side,
+      ->add_option("--max-bodies", options->max_bodies_mb,
+                   "MiB of all requests that are being read or answered; others get 503")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--max-decoded", options->max_decoded_mb,
+                   "MiB of all images that are being decoded; others wait")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--max-side", options->service.run.max_side,
                    "The largest side of a square that a network may be asked to see")
       ->check(CLI::Range(32, 8192))
       ->capture_default_str();
-  options->reading.max_pixels = options->service.max_pixels;
+  options->reading.max_pixels = options->service.run.max_pixels;
   add_max_pixels_option(*command, options->reading);
   add_dtype_option(*command, options->backend.dtype);
   add_exact_option(*command, options->backend.exact);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 namespace sact::cli {
 namespace {
@@ -22,7 +22,7 @@ StreamedTable::StreamedTable(std::vector<Column> columns) : columns_(std::move(c
 
 void StreamedTable::widen(size_t column, const std::string& text) {
   size_t& width = columns_[column].width;
-  width = std::max(width, std::min(kWidestText, report::display_width(text)));
+  width = std::max(width, std::min(kWidestText, display_width(text)));
 }
 
 bool StreamedTable::narrow(size_t width) {
@@ -70,9 +70,9 @@ std::string StreamedTable::row(const std::vector<std::string>& cells) const {
   for (size_t i = 0; i < cells.size(); ++i) {
     if (!shown_[i]) continue;
     const size_t width = columns_[i].width;
-    const std::string cell =
-        fits_ && columns_[i].text ? report::cut_middle(cells[i], width) : cells[i];
-    const std::string space(width - std::min(width, report::display_width(cell)), ' ');
+    const std::string clean = single_line(cells[i]);
+    const std::string cell = fits_ && columns_[i].text ? cut_middle(clean, width) : clean;
+    const std::string space(width - std::min(width, display_width(cell)), ' ');
     if (!line.empty()) line.append(kGap, ' ');
     line += columns_[i].text ? cell + space : space + cell;
   }

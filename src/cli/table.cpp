@@ -7,7 +7,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/unicode.h"
 #include "cli/compute_options.h"
+#include "cli/print_block.h"
 #include "results/plots.h"
 #include "results/table.h"
 
@@ -88,12 +90,12 @@ std::vector<std::string> write_files(const TableOptions& options,
 void print_tables(const TableOptions& options, const std::vector<results::Row>& rows,
                   const std::vector<Size>& sizes) {
   for (const Size size : sizes) {
-    const std::string title = results::table_title(rows, size);
+    const std::string title = single_line(results::table_title(rows, size));
     const report::Table table = results::results_table(rows, size);
     if (options.markdown) {
-      print(fmt::format("**{}**\n\n{}", title, report::to_markdown(table)));
+      print_block(fmt::format("**{}**\n\n{}", title, report::to_markdown(table)));
     } else {
-      print(fmt::format("{}\n{}", title, report::to_text(table)));
+      print_block(fmt::format("{}\n{}", title, report::to_text(table)));
     }
   }
   const std::string note = results::footnote(rows, sizes);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/file_names.h"
 #include "base/text.h"
 
 namespace sact::detect {
@@ -38,7 +39,8 @@ void check(const CocoInstances& annotations) {
 void keep_images_with_files(DetectionSet& set) {
   CocoInstances& truth = set.truth;
   const auto is_missing = [&](const CocoImage& image) {
-    const fs::path path = set.folder / image.file_name;
+    const fs::path path =
+        file_below(set.folder, image.file_name, fmt::format("{}: image {}", truth.name, image.id));
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored)) return false;
     count(set.repairs.missing_images, set.repairs.first_missing, path.string());

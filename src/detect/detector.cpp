@@ -45,14 +45,15 @@ std::span<const Box> ObjectDetector::anchors_of(Size grid) {
 BoxOutputs ObjectDetector::look_at_boxes(Proposals& proposals, Size image,
                                          const DetectOptions& options) {
   constexpr size_t kBoxesTogether = 64;
-  const DetectionSpec& detection = *spec_.detection;
+  const std::span<const BoxCut> cuts =
+      options.all_boxes ? std::span<const BoxCut>() : spec_.detection->box_cuts;
   const std::span<const Box> boxes = proposals.boxes;
-  const size_t together = detection.box_cuts.empty() ? boxes.size() : kBoxesTogether;
+  const size_t together = cuts.empty() ? boxes.size() : kBoxesTogether;
   BoxOutputs outputs;
   size_t done = 0;
   DetectionOptions wanted = detection_options(options);
   while (done < boxes.size()) {
-    const float least = least_objectness(detection.box_cuts, wanted.least_score);
+    const float least = least_objectness(cuts, wanted.least_score);
     size_t last = done;
     while (last < std::min(boxes.size(), done + together) && proposals.objectness[last] >= least) {
       ++last;
@@ -60,7 +61,7 @@ BoxOutputs ObjectDetector::look_at_boxes(Proposals& proposals, Size image,
     if (last == done) break;
     append(outputs, session_->classify(boxes.subspan(done, last - done)));
     done = last;
-    if (done == boxes.size() || detection.box_cuts.empty()) break;
+    if (done == boxes.size() || cuts.empty()) break;
     const std::vector<Detection> found =
         find_detections(boxes.first(done), outputs.outputs, spec_.classes, image, wanted);
     if (!found.empty() && int(found.size()) == wanted.most) wanted.least_score = found.back().score;
@@ -79,8 +80,10 @@ DetectorOutputs ObjectDetector::run(const InputView& image, const DetectOptions&
 
   result.anchors = session_->score_anchors();
   const Size grid = spec_.block_size(spec_.blocks() - 2, image.size);
-  result.proposals = propose(anchors_of(grid), result.anchors.scores, result.anchors.codes,
-                             image.size, proposal_options(*spec_.detection));
+  ProposalOptions proposed = proposal_options(*spec_.detection);
+  if (options.boxes > 0) proposed.kept = options.boxes;
+  result.proposals =
+      propose(anchors_of(grid), result.anchors.scores, result.anchors.codes, image.size, proposed);
   result.ms.proposals = watch.lap();
 
   result.boxes = look_at_boxes(result.proposals, image.size, options);

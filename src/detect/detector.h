@@ -16,6 +16,9 @@
 
 namespace sact::detect {
 
+/// More boxes of an image are never looked at.
+inline constexpr int kMostBoxes = 10000;
+
 /// What the networks say of an image. Boxes are in pixels of the scaled image.
 struct DetectorOutputs {
   Size image;             // as it was scaled
@@ -64,11 +67,6 @@ class ObjectDetector {
 
   /// The same before its last stage, for one prepared image.
   DetectorOutputs run(const InputView& image, const DetectOptions& options = {});
-
-  /// From now on looks at all proposals, whatever the model's cuts are.
-  void look_at_all_boxes() { spec_.detection->box_cuts.clear(); }
-  /// From now on looks at so many boxes of an image at most, whatever the model's own number is.
-  void look_at(int boxes) { spec_.detection->proposals = boxes; }
 
   const ModelSpec& spec() const { return spec_; }
   DetectorSession& session() { return *session_; }

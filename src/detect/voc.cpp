@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_names.h"
 #include "base/parallel.h"
 #include "data/fields.h"
 #include "data/voc_xml.h"
@@ -38,6 +39,10 @@ std::vector<std::string> names_in_list(const fs::path& path) {
   std::set<std::string> seen;
   for (const std::string& line : data::read_filled_lines(path, kMaxBytes)) {
     names.push_back(line.substr(0, line.find_first_of(" \t")));
+    if (!stays_below(names.back())) {
+      fail("{}: names the image '{}'; names are relative and without '..'", path.string(),
+           printable(names.back()));
+    }
     if (!seen.insert(names.back()).second) {
       fail("{}: has '{}' twice", path.string(), printable(names.back()));
     }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_names.h"
 #include "base/text.h"
 #include "import/source.h"
 
@@ -148,8 +149,7 @@ class TfjsReader {
     const std::string name = json.is_string() ? json.get<std::string>() : "";
     const std::filesystem::path shard = name;
     const bool inside =
-        !shard.empty() && shard.is_relative() && printable(name, name.size()) == name &&
-        std::none_of(shard.begin(), shard.end(), [](const auto& part) { return part == ".."; });
+        !shard.empty() && stays_below(shard) && printable(name, name.size()) == name;
     if (!inside) {
       fail("{}: its manifest names the shard '{}', which is not a file beside it", source_.name,
            printable(io::dump_json(json), 80));

@@ -14,6 +14,7 @@
 #include <jerror.h>
 
 #include "base/error.h"
+#include "io/decoding_memory.h"
 #include "io/escape.h"
 #include "io/exif.h"
 
@@ -125,7 +126,9 @@ class JpegDecoder {
 
   RgbImage decode(const ReadOptions& options) {
     const int orientation = begin(options);
-    start(options.min_side);
+    choose_output(options.min_side);
+    check_memory(orientation, options);
+    start();
     RgbImage image(int(codec_.output_width), int(codec_.output_height));
     read_rows(image);
     return apply_orientation(std::move(image), orientation);
@@ -161,14 +164,18 @@ class JpegDecoder {
     });
   }
 
-  /// Every block takes at least one bit, so a short file cannot claim a huge picture.
-  void check_plausible() const {
+  uint64_t blocks() const {
     uint64_t blocks = 0;
     for (int c = 0; c < codec_.num_components; ++c) {
       const jpeg_component_info& component = codec_.comp_info[c];
       blocks += uint64_t(component.width_in_blocks) * component.height_in_blocks;
     }
-    if (blocks / 8 > bytes_.size()) {
+    return blocks;
+  }
+
+  /// Every block takes at least one bit, so a short file cannot claim a huge picture.
+  void check_plausible() const {
+    if (blocks() / 8 > bytes_.size()) {
       refuse(fmt::format("{} bytes are too few for {} x {} pixels", bytes_.size(),
                          codec_.image_width, codec_.image_height));
     }
@@ -184,12 +191,25 @@ class JpegDecoder {
     return 1;
   }
 
-  void start(int min_side) {
+  void choose_output(int min_side) {
     const bool has_inks =
         codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
     codec_.out_color_space = has_inks ? JCS_CMYK : JCS_RGB;
     codec_.scale_num = 1;
     codec_.scale_denom = scale_denominator(codec_.image_width, codec_.image_height, min_side);
+    run([this] { jpeg_calc_output_dimensions(&codec_); });
+  }
+
+  /// Of an image in several scans all coefficients are kept until the last one.
+  void check_memory(int orientation, const ReadOptions& options) {
+    const uint64_t image = 3 * uint64_t(codec_.output_width) * codec_.output_height;
+    uint64_t coefficients = 0;
+    if (jpeg_has_multiple_scans(&codec_)) coefficients = blocks() * sizeof(JBLOCK);
+    check_decoding_bytes(std::max(image + coefficients, decoded_bytes(image, orientation)),
+                         bytes_.size(), name_, options);
+  }
+
+  void start() {
     progress_.progress_monitor = check_scan_number;
     codec_.progress = &progress_;
     run([this] {

@@ -1,5 +1,6 @@
 #include "io/json.h"
 
+#include <array>
 #include <utility>
 
 #include "base/error.h"
@@ -7,8 +8,13 @@
 
 namespace sact::io {
 
-bool nests_deeper_than(std::string_view json_text, size_t limit) {
-  size_t depth = 0;
+namespace {
+
+constexpr size_t kDepthLimit = 64;
+
+/// Calls `take` with every bracket, comma and colon outside of strings, until that returns false.
+template <typename Take>
+void for_each_mark(std::string_view json_text, const Take& take) {
   bool in_string = false;
   for (size_t i = 0; i < json_text.size(); ++i) {
     const char c = json_text[i];
@@ -20,20 +26,50 @@ bool nests_deeper_than(std::string_view json_text, size_t limit) {
       }
     } else if (c == '"') {
       in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > limit) return true;
-    } else if ((c == '}' || c == ']') && depth > 0) {
-      --depth;
+    } else if (c == '{' || c == '[' || c == '}' || c == ']' || c == ',' || c == ':') {
+      if (!take(c)) return;
     }
   }
-  return false;
+}
+
+/// Refuses what would take far more memory or time than the text has bytes. A value takes about 80
+/// bytes in a tree, and an object compares a new key with all that it has.
+void check_size_of_tree(std::string_view text, const std::string& name) {
+  constexpr size_t kMostValues = 2'000'000, kMostComparisons = 500'000'000;
+  size_t values = 0, comparisons = 0, depth = 0;
+  std::array<size_t, kDepthLimit + 1> keys{};  // of the object at that depth
+  for_each_mark(text, [&](char c) {
+    if (c == '{' || c == '[') keys[++depth] = 0;
+    if ((c == '}' || c == ']') && depth > 0) --depth;
+    if (c == ':') comparisons += keys[depth]++;
+    values += c == '{' || c == '[' || c == ',';
+    return values <= kMostValues && comparisons <= kMostComparisons;
+  });
+  if (values > kMostValues) {
+    fail("{}: is JSON of more than {} values, which is absurdly many here", name, kMostValues);
+  }
+  if (comparisons > kMostComparisons) {
+    fail("{}: is JSON with an object of absurdly many keys", name);
+  }
+}
+
+}  // namespace
+
+bool nests_deeper_than(std::string_view json_text, size_t limit) {
+  size_t depth = 0;
+  for_each_mark(json_text, [&](char c) {
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && depth > 0) --depth;
+    return depth <= limit;
+  });
+  return depth > limit;
 }
 
 Json parse_json(std::string_view text, const std::string& name) {
-  constexpr size_t kDepthLimit = 64;
   if (nests_deeper_than(text, kDepthLimit)) {
     fail("{}: JSON nests deeper than {} levels", name, kDepthLimit);
   }
+  check_size_of_tree(text, name);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {

@@ -43,7 +43,11 @@ Map read_mat(const std::filesystem::path& path, const std::string& variable) {
   }
   const Finished finished = run_program(reader, {path.string(), variable}, kMaxBytes);
   if (finished.status == 0) return map_of(finished.output, path);
-  if (finished.status != 3) fail_for_mat_damage(path);
+  if (finished.status == kReaderTookTooLong) {
+    fail("{}: takes too long to read for a file of its size; it is damaged, or made to do that",
+         path.string());
+  }
+  if (finished.status != kReaderSaidWhy) fail_for_mat_damage(path);
   throw Error(
       std::string(reinterpret_cast<const char*>(finished.output.data()), finished.output.size()));
 }

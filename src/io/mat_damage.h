@@ -1,4 +1,4 @@
-// What is said of a damaged MATLAB file, by the program that reads it or by the one that asked.
+// What the program that reads MATLAB files and the one that asked it agree on.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +6,10 @@
 #include "base/error.h"
 
 namespace sact::io {
+
+/// How the reader ends when it has printed why the file cannot be read, and when reading took more
+/// time than a file of that size needs.
+inline constexpr int kReaderSaidWhy = 3, kReaderTookTooLong = 4;
 
 [[noreturn]] inline void fail_for_mat_damage(const std::filesystem::path& path) {
   fail("{}: ends too early or is damaged; get the file again", path.string());

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "io/decoding_memory.h"
 #include "io/escape.h"
 #include "io/exif.h"
 #include "io/over_white.h"
@@ -75,6 +76,7 @@ class PngDecoder {
   RgbImage decode(const ReadOptions& options) {
     header(options);
     set_transformations();
+    check_memory(options);
     RgbImage image{int(png_get_image_width(png_, info_)), int(png_get_image_height(png_, info_))};
     opaque_ ? read_opaque_rows(image) : read_transparent_rows(image);
     // To the end, although all pixels are here: half a download should be noticed.
@@ -135,6 +137,15 @@ class PngDecoder {
     });
   }
 
+  /// Interlaced rows are completed pass by pass and must all be kept.
+  void check_memory(const ReadOptions& options) const {
+    const uint64_t height = png_get_image_height(png_, info_);
+    const uint64_t image = 3 * height * png_get_image_width(png_, info_);
+    const uint64_t kept = !opaque_ && passes_ > 1 ? height * png_get_rowbytes(png_, info_) : 0;
+    check_decoding_bytes(std::max(image + kept, decoded_bytes(image, orientation_)), size_, name_,
+                         options);
+  }
+
   void read_opaque_rows(RgbImage& image) {
     SACT_ASSERT(png_get_rowbytes(png_, info_) == size_t(image.width) * 3);
     run([this, &image] {
@@ -148,7 +159,7 @@ class PngDecoder {
     const size_t row_bytes = png_get_rowbytes(png_, info_);
     const int bit_depth = png_get_bit_depth(png_, info_);
     SACT_ASSERT(row_bytes == size_t(image.width) * 4 * size_t(bit_depth / 8));
-    // Interlaced rows are completed pass by pass and must all be kept; others need one row.
+    // Rows that are not interlaced need one row.
     const size_t stride = passes_ > 1 ? row_bytes : 0;
     std::vector<uint8_t> rgba(row_bytes + stride * size_t(image.height - 1));
     run([this, &image, &rgba, stride, bit_depth] {

@@ -10,13 +10,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/decoding_memory.h"
 #include "io/exif.h"
 #include "io/more_formats.h"
 
 namespace sact::io {
 namespace {
-
-constexpr tmsize_t kMostTagBytes = tmsize_t(64) << 20;  // for one block of memory, at least
 
 /// The file in memory, and the first thing that was wrong with it.
 struct Source {
@@ -100,13 +99,49 @@ struct RgbaReader {
   }
 };
 
-/// The library gives colours that are already multiplied by alpha.
-void rgb_from_raster(const uint32_t* raster, uint8_t* rgb, int width) {
-  for (int x = 0; x < width; ++x, rgb += 3) {
-    const uint32_t white = 255 - TIFFGetA(raster[x]);
-    rgb[0] = uint8_t(std::min<uint32_t>(255, TIFFGetR(raster[x]) + white));
-    rgb[1] = uint8_t(std::min<uint32_t>(255, TIFFGetG(raster[x]) + white));
-    rgb[2] = uint8_t(std::min<uint32_t>(255, TIFFGetB(raster[x]) + white));
+/// The first `size` bytes as a number in the byte order of the file.
+uint64_t number_of(std::span<const std::byte> bytes, size_t size, bool big_endian) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < size; ++i) {
+    value |= uint64_t(bytes[i]) << 8 * (big_endian ? size - 1 - i : i);
+  }
+  return value;
+}
+
+/// The bytes of all values that the first directory lists. libtiff keeps those of thousands of tags
+/// that it does not know, and all may be the same place in the file.
+uint64_t bytes_of_tags(std::span<const std::byte> file) {
+  constexpr size_t kTypeBytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+  if (file.size() < 16) return 0;
+  const bool big_endian = file[0] == std::byte('M');
+  const bool large = number_of(file.subspan(2), 2, big_endian) == 43;  // offsets of 64 bits
+  const size_t word = large ? 8 : 4, count_bytes = large ? 8 : 2, entry_bytes = large ? 20 : 12;
+  const uint64_t start = number_of(file.subspan(large ? 8 : 4), word, big_endian);
+  if (start > file.size() - count_bytes) return 0;
+  std::span<const std::byte> rest = file.subspan(start);
+  const uint64_t entries = number_of(rest, count_bytes, big_endian);
+  rest = rest.subspan(count_bytes);
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < entries && rest.size() >= entry_bytes; ++i) {
+    const uint64_t type = number_of(rest.subspan(2), 2, big_endian);
+    const uint64_t count = number_of(rest.subspan(4), word, big_endian);
+    // More than the file has libtiff does not read.
+    if (type < std::size(kTypeBytes) && count <= file.size()) sum += count * kTypeBytes[type];
+    rest = rest.subspan(entry_bytes);
+  }
+  return sum;
+}
+
+/// RGB from what the library gives, colours that are already multiplied by alpha. Both may lie at
+/// the same place.
+void rgb_from_raster(const uint8_t* raster, uint8_t* rgb, size_t pixels) {
+  for (size_t i = 0; i < pixels; ++i, raster += sizeof(uint32_t), rgb += 3) {
+    uint32_t pixel = 0;
+    std::memcpy(&pixel, raster, sizeof pixel);
+    const uint32_t white = 255 - TIFFGetA(pixel);
+    rgb[0] = uint8_t(std::min<uint32_t>(255, TIFFGetR(pixel) + white));
+    rgb[1] = uint8_t(std::min<uint32_t>(255, TIFFGetG(pixel) + white));
+    rgb[2] = uint8_t(std::min<uint32_t>(255, TIFFGetB(pixel) + white));
   }
 }
 
@@ -114,10 +149,13 @@ class TiffDecoder {
  public:
   TiffDecoder(std::span<const std::byte> bytes, const std::string& name, const ReadOptions& options)
       : source_{bytes}, name_(name) {
+    // They follow each other in the file; few programs let two small ones share a place.
+    constexpr uint64_t kShared = 1 << 16;
+    if (bytes_of_tags(bytes) > bytes.size() + kShared) refuse("its tags are larger than the file");
     const std::unique_ptr<TIFFOpenOptions, FreeOptions> open(TIFFOpenOptionsAlloc());
     if (!open) throw std::bad_alloc();
-    const tmsize_t most = tmsize_t(std::min(options.max_pixels, kMostPixels)) * 8;
-    TIFFOpenOptionsSetMaxSingleMemAlloc(open.get(), std::max(most, kMostTagBytes));
+    TIFFOpenOptionsSetMaxSingleMemAlloc(open.get(),
+                                        tmsize_t(most_decoding_bytes(bytes.size(), options)));
     TIFFOpenOptionsSetErrorHandlerExtR(open.get(), keep_error, &source_);
     TIFFOpenOptionsSetWarningHandlerExtR(open.get(), ignore_warning, nullptr);
     tiff_.reset(TIFFClientOpenExt("tiff", "r", &source_, read_bytes, write_nothing, seek,
@@ -140,23 +178,27 @@ class TiffDecoder {
   RgbImage decode(const ReadOptions& options) {
     header(options);
     const auto [width, height] = stored_;
-    expect_memory(7 * uint64_t(width) * uint64_t(height),  // what libtiff gives, and the image
-                  fmt::format("{}: an image of {} x {} pixels", name_, width, height));
-    std::vector<uint32_t> raster(size_t(width) * size_t(height));
+    const size_t pixels = size_t(width) * size_t(height), raster_bytes = 4 * pixels;
+    check_decoding_bytes(std::max(raster_bytes + buffer_bytes(),
+                                  raster_bytes + (orientation() > 1 ? 3 * pixels : 0)),
+                         source_.bytes.size(), name_, options);
+    RgbImage image;  // first four bytes a pixel, as libtiff gives them
+    image.rgb.resize(raster_bytes);
     RgbaReader rgba;
     char problem[1024] = "";
     rgba.begun = TIFFRGBAImageBegin(&rgba.reader, tiff_.get(), 1, problem) != 0;
     if (!rgba.begun) refuse(problem);
     // As the rows are stored; turning is done below, for all eight orientations.
     rgba.reader.orientation = rgba.reader.req_orientation = ORIENTATION_TOPLEFT;
-    if (!TIFFRGBAImageGet(&rgba.reader, raster.data(), uint32_t(width), uint32_t(height)) ||
+    if (!TIFFRGBAImageGet(&rgba.reader, reinterpret_cast<uint32_t*>(image.rgb.data()),
+                          uint32_t(width), uint32_t(height)) ||
         source_.problem[0]) {
       refuse();
     }
-    RgbImage image(width, height);
-    for (int y = 0; y < height; ++y) {
-      rgb_from_raster(raster.data() + size_t(y) * size_t(width), image.pixel(0, y), width);
-    }
+    image.width = width;
+    image.height = height;
+    rgb_from_raster(image.rgb.data(), image.rgb.data(), pixels);
+    image.rgb.resize(3 * pixels);
     return apply_orientation(std::move(image), orientation());
   }
 
@@ -182,7 +224,9 @@ class TiffDecoder {
     char problem[1024] = "";
     if (!TIFFRGBAImageOK(tiff_.get(), problem)) refuse(problem);
     // Without compression the pixels must be there, before memory is taken for them.
-    const uint64_t bits = uint64_t(width) * height * unsigned(bits_);
+    // Of YCbCr some positions may have no colour samples.
+    const int least = number(TIFFTAG_PHOTOMETRIC) == PHOTOMETRIC_YCBCR ? 1 : samples;
+    const uint64_t bits = uint64_t(width) * height * unsigned(bits_) * unsigned(least);
     const bool deflated =
         compression == COMPRESSION_DEFLATE || compression == COMPRESSION_ADOBE_DEFLATE;
     const uint64_t most_ratio = deflated ? kMaxInflateRatio : 1;
@@ -190,6 +234,17 @@ class TiffDecoder {
         bits / 8 / most_ratio > source_.bytes.size()) {
       refuse("the file ends too early");
     }
+  }
+
+  /// What libtiff unpacks at a time: strips or tiles, one for each colour where these lie apart.
+  uint64_t buffer_bytes() const {
+    const tmsize_t size =
+        TIFFIsTiled(tiff_.get()) ? TIFFTileSize(tiff_.get()) : TIFFStripSize(tiff_.get());
+    const bool apart = number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
+    const bool twice = number(TIFFTAG_COMPRESSION) == COMPRESSION_LERC;
+    const uint64_t buffers =
+        (apart ? std::min<uint64_t>(number(TIFFTAG_SAMPLESPERPIXEL), 4) : 1) + (twice ? 1 : 0);
+    return uint64_t(std::max<tmsize_t>(size, 0)) * buffers;
   }
 
   bool has_alpha() const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "io/decoding_memory.h"
 #include "io/exif.h"
 #include "io/more_formats.h"
 #include "io/over_white.h"
@@ -22,7 +23,8 @@ struct DeleteDemuxer {
 
 class WebpDecoder {
  public:
-  WebpDecoder(std::span<const std::byte> bytes, const std::string& name) : name_(name) {
+  WebpDecoder(std::span<const std::byte> bytes, const std::string& name)
+      : name_(name), size_(bytes.size()) {
     const WebPData data{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
     demuxer_.reset(WebPDemux(&data));  // looks through the chunks and unpacks nothing
     if (!demuxer_) refuse("its parts do not fit together, or the file ends too early");
@@ -46,9 +48,11 @@ class WebpDecoder {
 
   RgbImage decode(const ReadOptions& options) {
     header(options);
-    RgbImage image(canvas_.width, canvas_.height);
     const bool covered = frame_.width == canvas_.width && frame_.height == canvas_.height;
-    if (covered && !has_alpha_) {
+    const bool plain = covered && !has_alpha_;
+    check_memory(plain, options);
+    RgbImage image(canvas_.width, canvas_.height);
+    if (plain) {
       const size_t stride = size_t(image.width) * 3;
       if (!WebPDecodeRGBInto(frame_.fragment.bytes, frame_.fragment.size, image.rgb.data(),
                              image.rgb.size(), int(stride))) {
@@ -80,6 +84,19 @@ class WebpDecoder {
       refuse("its parts do not fit together");
     }
     has_alpha_ = features.has_alpha || frame_.has_alpha;
+    constexpr int kLossless = 2;
+    lossless_ = features.format == kLossless;
+  }
+
+  void check_memory(bool plain, const ReadOptions& options) const {
+    const uint64_t image = 3 * uint64_t(canvas_.width) * uint64_t(canvas_.height);
+    const uint64_t frame = uint64_t(frame_.width) * uint64_t(frame_.height);
+    uint64_t bytes = image;
+    if (lossless_) bytes += 4 * frame;             // libwebp keeps all of it
+    if (!lossless_ && has_alpha_) bytes += frame;  // the same of alpha
+    if (!plain) bytes += 4 * frame;                // our own, before it is laid over white
+    check_decoding_bytes(std::max(bytes, decoded_bytes(image, orientation())), size_, name_,
+                         options);
   }
 
   void decode_over_white(RgbImage& image) const {
@@ -112,10 +129,11 @@ class WebpDecoder {
   }
 
   const std::string& name_;
+  size_t size_;
   std::unique_ptr<WebPDemuxer, DeleteDemuxer> demuxer_;
   WebPIterator frame_{};
   Canvas canvas_;
-  bool has_alpha_ = false;
+  bool has_alpha_ = false, lossless_ = false;
 };
 
 }  // namespace

@@ -25,7 +25,9 @@ std::optional<Precision> precision_of(const std::optional<std::string>& name) {
   if (*name == "fp32") return Precision::kFloat32;
   if (*name == "bf16") return Precision::kBFloat16;
   if (*name == "int8") return Precision::kInt8;
-  throw Error("precision must be 'fp32', 'bf16', 'int8' or None, not '" + *name + "'");
+  if (*name == "fp16") return Precision::kFloat16;
+  throw Error("precision must be 'fp32', 'bf16', 'fp16' (on GPUs), 'int8' or None, not '" + *name +
+              "'");
 }
 
 py::object load(const py::object& path, const std::optional<std::string>& precision, int threads,
@@ -75,15 +77,15 @@ py::object classify(Classifier& self, const py::object& images, int size, bool w
   });
 }
 
-py::object detect(ObjectFinder& self, const py::object& images, double score, int most,
-                  std::optional<double> hard_budget, std::optional<double> halting_shift,
+py::object detect(ObjectFinder& self, const py::object& images, double score, int most, int boxes,
+                  bool all_boxes, std::optional<double> hard_budget, std::optional<double> halting_shift,
                   const std::string& order, const py::object& progress,
                   const py::object& cancelled) {
   const RunOptions options =
       CallOptions{0, false, {}, hard_budget, halting_shift, progress, cancelled}.options();
   return answer(images, order, [&](const std::vector<ImageView>& views) {
     return self.with([&](Detector& detector) {
-      return detector.detect(views, {score, most}, options);
+      return detector.detect(views, {score, most, boxes, all_boxes}, options);
     });
   });
 }
@@ -207,11 +209,15 @@ void declare_models(py::module_& module) {
                           "A model that finds objects. Call it with a picture or a list of them, "
                           "from any number of threads.")
       .def("__call__", &detect, py::arg("image"), py::kw_only(), py::arg("score") = 0.05,
-           py::arg("most") = 100, py::arg("hard_budget") = py::none(),
+           py::arg("most") = 100, py::arg("boxes") = 0, py::arg("all_boxes") = false,
+           py::arg("hard_budget") = py::none(),
            py::arg("halting_shift") = py::none(), py::arg("order") = "rgb",
            py::arg("progress") = py::none(), py::arg("cancelled") = py::none(),
            "The sact.Detections of a picture, or of a list a list: objects of at least `score`, at "
-           "most `most` of them. Other arguments are those of sact.Classifier.")
+           "most `most` of them.\n\n"
+           "boxes: how many are looked at, at most; 0 for the model's own number.\n"
+           "all_boxes: also those in which no object of that score is likely.\n"
+           "Other arguments are those of sact.Classifier.")
       .def(
           "warm_up",
           [](ObjectFinder& self, int height, int width) {
@@ -219,15 +225,16 @@ void declare_models(py::module_& module) {
           },
           py::arg("height") = 0, py::arg("width") = 0, py::call_guard<py::gil_scoped_release>(),
           "Takes what the first call would have to wait for.");
-  module.def("load", &load, py::arg("path"), py::kw_only(), py::arg("precision") = py::none(),
-             py::arg("threads") = 0, py::arg("batch") = 8, py::arg("exact") = false,
-             py::arg("device") = "cpu",
-             "Loads a model file: a sact.Classifier or a sact.Detector.\n\n"
-             "precision: 'fp32', 'bf16', 'int8'; None for int8 where the model was exported for "
-             "it, and fp32 otherwise.\n"
-             "threads: that work on one call; 0 for all. With calls from several threads, 1.\n"
-             "batch: pictures of one call that pass through the network together at most.\n"
-             "exact: direct products in all layers.");
+  module.def(
+      "load", &load, py::arg("path"), py::kw_only(), py::arg("precision") = py::none(),
+      py::arg("threads") = 0, py::arg("batch") = 8, py::arg("exact") = false,
+      py::arg("device") = "cpu",
+      "Loads a model file: a sact.Classifier or a sact.Detector.\n\n"
+      "precision: 'fp32', 'bf16', 'fp16', 'int8'; None for int8 where the model was exported for "
+      "it, and fp32 otherwise.\n"
+      "threads: that work on one call; 0 for all. With calls from several threads, 1.\n"
+      "batch: pictures of one call that pass through the network together at most.\n"
+      "exact: direct products in all layers.");
 }
 
 }  // namespace sact::python

@@ -21,8 +21,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/unicode.h"
 #include "io/protobuf.h"
-#include "report/unicode.h"
 
 namespace sact::report {
 namespace {

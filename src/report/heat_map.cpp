@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/unicode.h"
 #include "report/colormap.h"
 #include "report/legend.h"
 #include "report/markup.h"
 #include "report/series_style.h"
-#include "report/unicode.h"
 
 namespace sact::report {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/unicode.h"
 #include "report/markup.h"
-#include "report/unicode.h"
 
 namespace sact::report {
 namespace {

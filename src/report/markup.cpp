@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 namespace sact::report {
 namespace {

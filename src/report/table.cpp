@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/unicode.h"
 #include "report/csv.h"
-#include "report/unicode.h"
 
 namespace sact::report {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/unicode.h"
 #include "report/fonts.h"
-#include "report/unicode.h"
 
 namespace sact::report {
 namespace {

@@ -20,8 +20,8 @@ struct HttpFile {
 
 struct HttpRequest {
   std::string method, path;
-  std::map<std::string, std::string> parameters;  // of the query, and fields of a form
-  std::vector<HttpFile> files;                    // of a form; a raw body is one without a name
+  std::multimap<std::string, std::string> parameters;  // of the query, and fields of a form
+  std::vector<HttpFile> files;  // of a form; a raw body is one without a name
 };
 
 struct HttpReply {
@@ -33,17 +33,20 @@ struct HttpReply {
 
 /// What is refused before a request reaches the service.
 struct HttpLimits {
-  uint64_t body_bytes = 32 << 20;
-  int connections = 128;  // that are served at a time; others get 503
-  int seconds = 30;       // that a client may take to send a body
-  int idle_seconds = 5;   // until a connection that says nothing is closed
-  int files = 64;         // of one form
+  uint64_t body_bytes = 32 << 20;          // of one request
+  uint64_t all_body_bytes = 256ull << 20;  // of all that are being read or answered; others get 503
+  int connections = 128;                   // that are served at a time; others get 503
+  int seconds = 30;        // that a client may take to send a request, and to take its reply
+  int idle_seconds = 5;    // until a connection that says nothing is closed
+  int ending_seconds = 2;  // for both, once the server ends
+  int files = 64;          // of one form
 };
 
 struct HttpHandlers {
-  std::function<HttpReply(const HttpRequest&)> answer;  // called by many threads
-  /// What a request gets that is refused with this status before it reaches `answer`.
-  std::function<HttpReply(int status)> refuse;
+  std::function<HttpReply(HttpRequest)> answer;  // called by many threads
+  /// What a request gets that is refused with this status before it reaches `answer`; `why` may be
+  /// empty.
+  std::function<HttpReply(int status, const std::string& why)> refuse;
 };
 
 class HttpServer {
@@ -51,7 +54,8 @@ class HttpServer {
   virtual ~HttpServer() = default;
   /// The port that it listens at; 0 asked for any. sact::Error when that cannot be.
   virtual int bind(const std::string& host, int port) = 0;
-  /// Serves until stop(), and returns when the requests that had begun by then are answered.
+  /// Serves until stop(). Returns when the requests that had come by then are answered, for which
+  /// clients that are slow get no more than `ending_seconds`.
   virtual void run() = 0;
   /// May be called by another thread.
   virtual void stop() = 0;

@@ -1,9 +1,10 @@
 // libsact_http.so: HTTP on sockets, by cpp-httplib.
 #include <httplib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -11,12 +12,19 @@
 
 #include "base/error.h"
 #include "serve/http.h"
+#include "serve/http_stream.h"
 
 namespace sact::serve {
 namespace {
 
-/// The calling thread turns its requests away.
-thread_local bool turns_away = false;
+/// What a thread that serves connections does now.
+struct Serving {
+  bool turns_away = false;       // its requests
+  HttpStream* stream = nullptr;  // of its connection
+  bool closes = false;           // the connection, after the reply
+  bool unread = false;           // more of its request may come
+};
+thread_local Serving serving;
 
 /// A thread for each connection that is served. Connections beyond them are told to come back by
 /// two more threads; where even these are behind, accepting waits.
@@ -53,7 +61,7 @@ class Connections : public httplib::TaskQueue {
   using Queue = std::deque<std::function<void()>>;
 
   void work(Queue& queue, bool away) {
-    turns_away = away;
+    serving.turns_away = away;
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [&] { return !queue.empty() || ended_; });
@@ -82,16 +90,46 @@ void fill(httplib::Response& response, const HttpReply& reply) {
   response.set_content(reply.body, reply.type);
 }
 
+/// httplib's server on streams that have limits.
+class LimitedServer : public httplib::Server {
+ public:
+  explicit LimitedServer(const HttpLimits& limits) : limits_(limits) {}
+  /// Connections that wait for a request close; requests that are being read have to hurry.
+  void end() { end_.give(); }
+
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    {
+      HttpStream stream(socket, limits_, end_, held_);
+      serving.stream = &stream;
+      serving.closes = serving.unread = false;
+      const int seconds = serving.turns_away ? limits_.ending_seconds : limits_.seconds;
+      bool open = true;
+      while (open && stream.wait_for_request()) {
+        stream.start_request(seconds);
+        bool closes = false;
+        open = process_request(stream, end_.given(), closes, nullptr);
+        open = stream.reply() && open && !closes && !serving.closes && !end_.given();
+        stream.end_request();
+      }
+      stream.end(serving.unread);
+      serving.stream = nullptr;
+    }
+    ::close(socket);
+    return true;
+  }
+
+  const HttpLimits& limits_;
+  EndSignal end_;
+  std::atomic<uint64_t> held_ = 0;
+};
+
 class HttplibServer : public HttpServer {
  public:
   HttplibServer(const HttpLimits& limits, HttpHandlers handlers)
-      : limits_(limits), handlers_(std::move(handlers)) {
+      : limits_(limits), handlers_(std::move(handlers)), server_(limits_) {
     server_.new_task_queue = [this] { return new Connections(limits_.connections); };
     server_.set_payload_max_length(limits_.body_bytes);
-    server_.set_keep_alive_max_count(100000);
-    server_.set_keep_alive_timeout(limits_.idle_seconds);
-    server_.set_read_timeout(limits_.idle_seconds);
-    server_.set_write_timeout(limits_.idle_seconds);
     server_.set_tcp_nodelay(true);
     // Another server at the same port is a mistake: no SO_REUSEPORT, which is httplib's default.
     server_.set_socket_options([this](socket_t socket) {
@@ -101,19 +139,12 @@ class HttplibServer : public HttpServer {
     });
     server_.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
-          // A body is read even so: closing before that would take the reply from the client.
-          if (!turns_away || request.method == "POST")
-            return httplib::Server::HandlerResponse::Unhandled;
-          fill(response, handlers_.refuse(503));
-          response.set_header("Connection", "close");
-          return httplib::Server::HandlerResponse::Handled;
+          return refused_at_once(request, response) ? httplib::Server::HandlerResponse::Handled
+                                                    : httplib::Server::HandlerResponse::Unhandled;
         });
     // What httplib refuses itself has no body yet.
     server_.set_error_handler([this](const httplib::Request&, httplib::Response& response) {
-      if (!response.body.empty()) return;
-      const int status = response.status;
-      fill(response, handlers_.refuse(status));
-      response.status = status;
+      if (response.body.empty()) refuse(response, response.status);
     });
     server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
       fill(response, handlers_.answer(without_body(request)));
@@ -142,60 +173,88 @@ class HttplibServer : public HttpServer {
   void run() override { server_.listen_after_bind(); }
   /// Before it listens, httplib cannot be stopped; and it may be told only once.
   void stop() override {
-    if (server_.is_running() && !stopped_.exchange(true)) server_.stop();
+    if (!server_.is_running() || stopped_.exchange(true)) return;
+    server_.end();
+    server_.stop();
   }
 
  private:
+  /// Refuses a request, of which there may be more to come.
+  void refuse(httplib::Response& response, int status, const std::string& why = {}) {
+    // Why no more was read says more than what httplib made of that.
+    const int unread = serving.stream->refused();
+    if (unread == 0) {
+      fill(response, handlers_.refuse(status, why));
+    } else if (unread == 503) {
+      fill(response, handlers_.refuse(503,
+                                      "the requests that are here already are too large for "
+                                      "more; try again"));
+    } else {
+      fill(response, handlers_.refuse(unread, {}));
+    }
+    close_after(response, true);
+  }
+  static void close_after(httplib::Response& response, bool unread) {
+    response.set_header("Connection", "close");
+    serving.closes = true;
+    serving.unread = unread;
+  }
+
+  bool refused_at_once(const httplib::Request& request, httplib::Response& response) {
+    const bool posts = request.method == "POST";
+    const auto length = request.get_header_value<uint64_t>("Content-Length");
+    const bool has_body = length > 0 || request.has_header("Transfer-Encoding");
+    if (!posts && request.method != "GET" && request.method != "HEAD") {
+      refuse(response, 405, "only GET, HEAD and POST are known here");
+    } else if (std::any_of(request.path.begin(), request.path.end(),
+                           [](unsigned char c) { return c < ' '; })) {
+      refuse(response, 404);
+    } else if (posts && length > limits_.body_bytes) {
+      refuse(response, 413);
+    } else if (serving.turns_away && !posts) {
+      refuse(response, 503);
+      serving.unread = has_body;
+    } else {
+      // A body that nobody wants would be taken for the next request.
+      if (!posts && has_body) close_after(response, true);
+      return false;
+    }
+    return true;
+  }
+
   static HttpRequest without_body(const httplib::Request& request) {
     HttpRequest made{request.method, request.path, {}, {}};
-    for (const auto& [name, value] : request.params) made.parameters[name] = value;
+    for (const auto& [name, value] : request.params) made.parameters.emplace(name, value);
     return made;
   }
 
   void post(const httplib::Request& request, httplib::Response& response,
             const httplib::ContentReader& read) {
     HttpRequest made = without_body(request);
-    constexpr int kSecondsOfOthers = 2;
-    const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::seconds(turns_away ? kSecondsOfOthers : limits_.seconds);
     int refused = 0;
-    uint64_t received = 0;
-    const auto in_time = [&](size_t length) {
-      received += length;
-      if (received > limits_.body_bytes) refused = 413;
-      if (std::chrono::steady_clock::now() > deadline) refused = 408;
-      return refused == 0;
-    };
-    const bool complete = request.is_multipart_form_data() ? read_form(read, made, in_time, refused)
-                                                           : read_body(read, made, in_time);
+    const bool complete =
+        request.is_multipart_form_data() ? read_form(read, made, refused) : read_body(read, made);
     if (!complete) {
       // What httplib found wrong stands in the response.
-      const int status = refused != 0 ? refused : response.status >= 400 ? response.status : 400;
-      fill(response, handlers_.refuse(status));
-      response.set_header("Connection", "close");  // the rest of the body was not read
-      return;
+      refuse(response, refused != 0 ? refused : response.status >= 400 ? response.status : 400);
+    } else if (serving.turns_away) {
+      // The body was read even so: closing before that would take the reply from the client.
+      fill(response, handlers_.refuse(503, {}));
+      close_after(response, false);
+    } else {
+      fill(response, handlers_.answer(std::move(made)));
     }
-    if (turns_away) {
-      fill(response, handlers_.refuse(503));
-      response.set_header("Connection", "close");
-      return;
-    }
-    fill(response, handlers_.answer(made));
   }
 
-  template <typename InTime>
-  static bool read_body(const httplib::ContentReader& read, HttpRequest& made,
-                        const InTime& in_time) {
+  static bool read_body(const httplib::ContentReader& read, HttpRequest& made) {
     made.files.push_back({});
     return read([&](const char* data, size_t length) {
-      made.files.front().content.append(data, length);
-      return in_time(length);
+      if (!serving.turns_away) made.files.front().content.append(data, length);
+      return true;
     });
   }
 
-  template <typename InTime>
-  bool read_form(const httplib::ContentReader& read, HttpRequest& made, const InTime& in_time,
-                 int& refused) const {
+  bool read_form(const httplib::ContentReader& read, HttpRequest& made, int& refused) const {
     std::string* into = nullptr;
     const size_t most_fields = 64;
     return read(
@@ -204,7 +263,7 @@ class HttplibServer : public HttpServer {
             made.files.push_back({part.filename, {}});
             into = &made.files.back().content;
           } else {
-            into = &made.parameters[part.name];
+            into = &made.parameters.emplace(part.name, std::string())->second;
           }
           if (made.files.size() > size_t(limits_.files) || made.parameters.size() > most_fields) {
             refused = 413;
@@ -212,15 +271,15 @@ class HttplibServer : public HttpServer {
           return refused == 0;
         },
         [&](const char* data, size_t length) {
-          if (into) into->append(data, length);
-          return in_time(length);
+          if (into && !serving.turns_away) into->append(data, length);
+          return true;
         });
   }
 
   HttpLimits limits_;
   HttpHandlers handlers_;
   socket_t socket_ = INVALID_SOCKET;  // that listens
-  httplib::Server server_;
+  LimitedServer server_;
   std::atomic<bool> stopped_ = false;
 };
 

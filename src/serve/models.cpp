@@ -13,36 +13,36 @@ ServedModel::ServedModel(const std::string& path, const app::Compute& compute)
     : file_(path),
       name_(std::filesystem::path(path).stem().string()),
       compute_(app::compute_for(file_, compute)),
-      ids_(file_.spec()) {
+      ids_(file_.spec()),
+      sessions_([this](int threads) { return network_->session(threads); }),
+      dense_sessions_([this](int threads) { return dense_network_->session(threads); }),
+      detectors_([this](int threads) {
+        return std::make_unique<detect::ObjectDetector>(*detector_, threads);
+      }) {
   for (const std::string& remark : file_.remarks()) log_warning("{}", remark);
   if (detects()) {
-    detector_ = std::move(app::open_detectors(file_, compute_, 1).front());
+    detector_ = app::load_detector(file_, compute_);
   } else {
-    session_ = app::open_session(file_, compute_);
+    network_ = app::load_network(image_network_of(file_), compute_);
   }
   warm_up();
 }
 
 void ServedModel::warm_up() {
+  const int threads = thread_count(compute_.threads);
   const int side = detects() ? spec().detection->shorter_side : own_size(spec()).height;
   if (detects()) {
-    detector_->detect(io::RgbImage(side, side));
+    detector(threads)->detect(io::RgbImage(side, side));
   } else {
     const std::vector<float> grey(3 * size_t(side) * size_t(side), 0.0f);
-    session_->run(pixels_view(grey, 1, {side, side}));
+    session(threads)->run(pixels_view(grey, 1, {side, side}));
   }
 }
 
-NetworkSession& ServedModel::dense_session() {
-  if (!dense_session_) {
-    const int threads = thread_count(compute_.threads);
-    const LoadOptions options{compute_.device, compute_.precision, threads, {}, compute_.exact};
-    dense_session_ = app::backends()
-                         .choose(compute_.request())
-                         .load(measure::dense_network(file_), options)
-                         ->session(threads);
-  }
-  return *dense_session_;
+ServedModel::Session ServedModel::dense_session(int threads) {
+  std::call_once(
+      dense_, [&] { dense_network_ = app::load_network(measure::dense_network(file_), compute_); });
+  return dense_sessions_.take(threads);
 }
 
 io::Json ServedModel::json() const {

@@ -8,10 +8,11 @@
 #include "app/backends.h"
 #include "detect/coco_ids.h"
 #include "io/json.h"
+#include "serve/sessions.h"
 
 namespace sact::serve {
 
-/// One model. Its sessions belong to the thread that runs networks.
+/// One model, for any number of threads.
 class ServedModel {
  public:
   /// Loads it. sact::Error when it cannot be run here.
@@ -23,10 +24,13 @@ class ServedModel {
   bool detects() const { return spec().detection.has_value(); }
   const detect::CocoIds& ids() const { return ids_; }
 
-  NetworkSession& session() { return *session_; }            // of a classifier
-  detect::ObjectDetector& detector() { return *detector_; }  // of a detector
+  // Sessions of so many threads.
+  using Session = Sessions<NetworkSession>::Lent;
+  using Detector = Sessions<detect::ObjectDetector>::Lent;
+  Session session(int threads) { return sessions_.take(threads); }     // of a classifier
+  Detector detector(int threads) { return detectors_.take(threads); }  // of a detector
   /// The same weights without halting, loaded when somebody first asks.
-  NetworkSession& dense_session();
+  Session dense_session(int threads);
 
   /// {"name": ..., "kind": "classifier", "adaptive": true, "budgets": [0.4, 1], ...}
   io::Json json() const;
@@ -39,8 +43,11 @@ class ServedModel {
   std::string name_;
   app::Compute compute_;
   detect::CocoIds ids_;
-  std::unique_ptr<NetworkSession> session_, dense_session_;
-  std::unique_ptr<detect::ObjectDetector> detector_;
+  std::shared_ptr<const LoadedNetwork> network_, dense_network_;
+  std::shared_ptr<const LoadedDetector> detector_;
+  std::once_flag dense_;
+  Sessions<NetworkSession> sessions_, dense_sessions_;
+  Sessions<detect::ObjectDetector> detectors_;
 };
 
 class Models {

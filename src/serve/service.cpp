@@ -6,9 +6,9 @@
 #include "app/prediction.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
+#include "base/threads.h"
 #include "model/detection.h"
 #include "model/flops.h"
-#include "model/preprocess.h"
 #include "saliency/postprocess.h"
 
 namespace sact::serve {
@@ -54,21 +54,70 @@ io::Json crop_json(const io::Crop& crop) {
   return {{"left", crop.left}, {"top", crop.top}, {"right", crop.right}, {"bottom", crop.bottom}};
 }
 
-void add_run(const Job& job, io::Json& json) {
+void add_run(const ImageJob& job, io::Json& json) {
   json["ms"]["queue"] = job.queue_ms;
   json["together"] = job.together;
-  const Job* dense = job.rival.get();
-  if (!dense) return;
-  const bool detects = dense->kind == Job::Kind::kDetect;
-  json["dense_ms"] = detects ? dense->detected.ms.total() : dense->network_ms;
+  json["threads"] = job.threads;
+  if (job.dense_ms) json["dense_ms"] = *job.dense_ms;
 }
 
 std::string endpoint_of(const std::string& path) {
-  for (const char* known : {"/", "/health", "/metrics", "/openapi.json", "/v1/models",
-                            "/v1/classify", "/v1/detect", "/v1/saliency"}) {
+  for (const char* known : {"/", "/health", "/metrics", "/openapi.json", "/v1/models"}) {
     if (path == known) return path;
   }
+  if (task_at(path)) return path;
   return "other";  // or anybody could make names without end
+}
+
+io::Json classified(const ImageJob& job) {
+  const ModelSpec& spec = job.model->spec();
+  app::Prediction prediction =
+      app::prediction_of(spec, job.result, job.size, job.name, job.asked->top, job.network_ms);
+  prediction.ms.load = job.load_ms;
+  prediction.ms.preprocess = job.preprocess_ms;
+  io::Json json = app::prediction_json(spec, prediction);
+  json.erase("map");
+  json["height"] = job.given.height;
+  json["width"] = job.given.width;
+  json["crop"] = crop_json(job.crop);
+  add_run(job, json);
+  if (job.asked->maps) add_maps(spec, job.result, json);
+  return json;
+}
+
+io::Json detected(const ImageJob& job) {
+  const ServedModel& model = *job.model;
+  app::DetectedFile file;
+  file.path = job.name;
+  file.size = job.given;
+  file.result = *job.detected;
+  file.load_ms = job.load_ms;
+  io::Json json = app::detection_json(model.spec(), model.ids(), file);
+  for (const char* key : {"map", "image_id"}) json.erase(key);
+  json["crop"] = crop_json(job.crop);
+  add_run(job, json);
+  if (job.asked->maps) add_maps(extractor_spec(model.spec()), job.detected->extractor, json);
+  return json;
+}
+
+io::Json salient(const ImageJob& job) {
+  const SaliencyOptions& options = job.asked->saliency;
+  const Map ponder = ponder_cost_map(job.result);
+  const Map center = saliency::center_gaussian({ponder.height, ponder.width}, options.center_sigma);
+  io::Json json = {
+      {"path", job.name},
+      {"height", job.given.height},
+      {"width", job.given.width},
+      {"scaled_height", job.size.height},
+      {"scaled_width", job.size.width},
+      {"flops", job.result.flops},
+      {"dense_flops", dense_flops(image_network(job.model->spec()), job.size)},
+      {"ms",
+       {{"load", job.load_ms}, {"preprocess", job.preprocess_ms}, {"network", job.network_ms}}},
+      {"map",
+       map_json(saliency::saliency_map(ponder, center, {options.blur, options.center_weight}))}};
+  add_run(job, json);
+  return json;
 }
 
 }  // namespace
@@ -76,9 +125,12 @@ std::string endpoint_of(const std::string& path) {
 Service::Service(Models& models, const ServiceLimits& limits)
     : models_(models),
       limits_(limits),
-      queue_(limits.queue, [this](int images, double ms) { metrics_.run(images, ms); }) {}
+      parameters_(make_parameters(limits.run.max_side)),
+      runner_(limits.run, metrics_),
+      queue_(limits.queue, thread_count(limits.threads),
+             [this](const Jobs& jobs, int threads) { runner_.run(jobs, threads); }) {}
 
-HttpReply Service::answer(const HttpRequest& request) {
+HttpReply Service::answer(HttpRequest request) {
   Stopwatch watch;
   HttpReply reply;
   try {
@@ -102,8 +154,9 @@ HttpReply Service::answer(const HttpRequest& request) {
   return reply;
 }
 
-HttpReply Service::refuse(int status) {
+HttpReply Service::refuse(int status, const std::string& why) {
   metrics_.request("refused", status, 0);
+  if (!why.empty()) return error_reply(status, why);
   switch (status) {
     case 503:
       return error_reply(503, "too many connections; try again");
@@ -118,11 +171,10 @@ HttpReply Service::refuse(int status) {
   }
 }
 
-HttpReply Service::routed(const HttpRequest& request) {
-  if (request.path.rfind("/v1/", 0) == 0 && request.path != "/v1/models") {
-    if (endpoint_of(request.path) == "other") return refuse(404);
+HttpReply Service::routed(HttpRequest& request) {
+  if (const auto task = task_at(request.path)) {
     if (request.method != "POST") throw HttpError(405, request.path + " takes POST, with an image");
-    return run(request);
+    return run(*task, request);
   }
   if (endpoint_of(request.path) == "other") return refuse(404);
   if (request.method != "GET" && request.method != "HEAD") {
@@ -150,61 +202,47 @@ HttpReply Service::get(const HttpRequest& request) {
   if (request.path == "/metrics") {
     return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text(queue_.waiting()), {}};
   }
-  if (request.path == "/openapi.json") return json_reply(openapi(models_));
+  if (request.path == "/openapi.json") return json_reply(openapi(models_, parameters_));
   return json_reply({{"models", models_.json()}});
 }
 
-Service::Item Service::prepared(const HttpFile& file, ServedModel& model, const Asked& asked,
-                                const std::string& task) const {
+ServedModel& Service::model_for(Task task, const HttpRequest& request) const {
+  const auto named = request.parameters.find("model");
+  const bool any = named == request.parameters.end();
+  ServedModel* model = !any                      ? models_.find(named->second)
+                       : task == Task::kSaliency ? models_.find("")
+                                                 : models_.first(task == Task::kDetect);
+  if (!model) {
+    throw HttpError(404, any ? fmt::format("no model here can {}", name_of(task))
+                             : fmt::format("there is no model '{}'", printable(named->second)));
+  }
+  if (task == Task::kSaliency) {
+    saliency::check_halting(model->spec(), printable(model->name()));
+  } else if (model->detects() != (task == Task::kDetect)) {
+    fail("'{}' is a {}: use {}", printable(model->name()),
+         model->detects() ? "detector" : "classifier",
+         path_of(model->detects() ? Task::kDetect : Task::kClassify));
+  }
+  return *model;
+}
+
+/// Only the header of the image is read: it is decoded when its turn has come.
+Service::Item Service::admitted(HttpFile& file, ServedModel& model,
+                                const std::shared_ptr<const Asked>& asked,
+                                Clock::time_point deadline) const {
   Item item;
   item.name = file.name.empty() ? "image" : file.name;
-  Stopwatch watch;
   try {
-    const auto photo = std::make_shared<io::RgbImage>(
-        io::decode_image(std::as_bytes(std::span(file.content)), printable(item.name),
-                         {.max_pixels = limits_.max_pixels}));
-    item.given = {photo->height, photo->width};
-    item.load_ms = watch.lap();
-    auto job = std::make_shared<Job>();
+    const io::ImageHeader header =
+        io::decode_image_header(std::as_bytes(std::span(file.content)), printable(item.name),
+                                {.max_pixels = limits_.run.max_pixels});
+    auto job = std::make_shared<ImageJob>();
     job->model = &model;
-    job->halting = asked.halting;
-    job->deadline = Clock::now() + std::chrono::seconds(limits_.seconds);
-    const bool salient = task == "saliency";
-    const int side =
-        asked.saliency.size > 0 ? asked.saliency.size : saliency::usual_size(model.spec()).height;
-    if (model.detects()) {
-      job->kind = salient ? Job::Kind::kExtract : Job::Kind::kDetect;
-      job->photo = photo;
-      job->wanted = asked.wanted;
-      job->side = side;
-      item.crop = io::whole(*photo);
-      if (asked.dense && model.spec().adaptive() && !salient) {
-        job->rival = std::make_shared<Job>(*job);
-        job->rival->halting = {-kMostHaltingShift, 0};  // nothing halts
-      }
-    } else {
-      const bool whole = salient || asked.input.whole;
-      const int size = salient ? side : asked.input.size;
-      const View view =
-          view_of(*photo, model.spec().input,
-                  {whole ? Framing::kKeepAspect : Framing::kCentralCrop, {size, size}});
-      const int64_t most = int64_t(limits_.max_side) * limits_.max_side;
-      if (view.size.positions() > most) {
-        fail(
-            "{}: would be {}x{} for the network, more than the {} pixels that are run here; use a "
-            "smaller size",
-            printable(item.name), view.size.height, view.size.width, most);
-      }
-      item.crop = view.crop;
-      job->size = view.size;
-      job->pixels = network_pixels(*photo, view, model.spec().input);
-      if (asked.dense && model.spec().adaptive() && !salient) {
-        job->rival = std::make_shared<Job>(*job);
-        job->rival->kind = Job::Kind::kDenseNetwork;
-        job->rival->halting = {};
-      }
-    }
-    item.preprocess_ms = watch.lap();
+    job->asked = asked;
+    job->name = item.name;
+    job->file = std::move(file.content);
+    job->given = {header.height, header.width};
+    job->deadline = deadline;
     item.job = std::move(job);
   } catch (const Error& error) {
     item.error = error.what();
@@ -212,34 +250,23 @@ Service::Item Service::prepared(const HttpFile& file, ServedModel& model, const 
   return item;
 }
 
-HttpReply Service::run(const HttpRequest& request) {
-  const std::string task = request.path.substr(4);
-  const auto named = request.parameters.find("model");
-  ServedModel* model = named != request.parameters.end() ? models_.find(named->second)
-                       : task == "saliency"              ? models_.find("")
-                                                         : models_.first(task == "detect");
-  if (!model) {
-    throw HttpError(404, named != request.parameters.end()
-                             ? fmt::format("there is no model '{}'", printable(named->second))
-                             : fmt::format("no model here can {}", task));
-  }
-  if (task == "saliency") {
-    saliency::check_halting(model->spec(), printable(model->name()));
-  } else if (model->detects() != (task == "detect")) {
-    fail("'{}' is a {}: use /v1/{}", printable(model->name()),
-         model->detects() ? "detector" : "classifier", model->detects() ? "detect" : "classify");
-  }
-  const Asked asked = asked_of(request, *model, limits_.max_side);
+HttpReply Service::run(Task task, HttpRequest& request) {
+  ServedModel& model = model_for(task, request);
+  const auto asked = std::make_shared<const Asked>(asked_of(parameters_, task, request, model));
   if (request.files.empty())
     fail("there is no image in this request: send it as the body, or as files of a form");
-
+  if (request.files.size() > size_t(limits_.queue.waiting)) {
+    throw HttpError(413, fmt::format("{} images in one request are more than the {} that may wait",
+                                     request.files.size(), limits_.queue.waiting));
+  }
+  const auto deadline = Clock::now() + std::chrono::seconds(limits_.seconds);
   std::vector<Item> items;
-  std::vector<std::shared_ptr<Job>> jobs;
-  for (const HttpFile& file : request.files) {
-    items.push_back(prepared(file, *model, asked, task));
+  Jobs jobs;
+  for (HttpFile& file : request.files) {
+    items.push_back(admitted(file, model, asked, deadline));
     if (items.back().job) jobs.push_back(items.back().job);
   }
-  queue_.put(jobs);
+  const Queue::Place place = queue_.put(std::move(jobs));
   io::Json images = io::Json::array();
   std::string first_error;
   bool any = false;
@@ -247,9 +274,9 @@ HttpReply Service::run(const HttpRequest& request) {
     try {
       if (!item.error.empty()) fail("{}", item.error);
       queue_.wait(*item.job);
-      images.push_back(task == "classify" ? classified(item, asked)
-                       : task == "detect" ? detected(item, asked)
-                                          : saliency(item, asked));
+      images.push_back(task == Task::kClassify ? classified(*item.job)
+                       : task == Task::kDetect ? detected(*item.job)
+                                               : salient(*item.job));
       any = true;
     } catch (const TooLate&) {
       throw;
@@ -259,71 +286,17 @@ HttpReply Service::run(const HttpRequest& request) {
       if (first_error.empty()) first_error = error.what();
       images.push_back({{"path", item.name}, {"error", error.what()}});
     }
-    if (item.job && item.job->together > 0) count(item);
+    if (item.job && item.job->together > 0) count(*item.job);
   }
   if (!any) fail("{}", first_error);
-  return json_reply({{"schema", 1}, {"model", model->name()}, {"images", std::move(images)}});
+  return json_reply({{"schema", 1}, {"model", model.name()}, {"images", std::move(images)}});
 }
 
-void Service::count(const Item& item) {
-  const Job& job = *item.job;
-  const bool detects = job.kind == Job::Kind::kDetect;
-  const int64_t flops = detects ? job.detected.extractor.flops : job.result.flops;
-  const int64_t dense =
-      detects ? job.detected.dense_flops : dense_flops(image_network(job.model->spec()), job.size);
-  metrics_.image(job.model->name(), flops, dense);
-}
-
-io::Json Service::classified(const Item& item, const Asked& asked) const {
-  const ModelSpec& spec = item.job->model->spec();
-  app::Prediction prediction = app::prediction_of(spec, item.job->result, item.job->size, item.name,
-                                                  asked.top, item.job->network_ms);
-  prediction.ms.load = item.load_ms;
-  prediction.ms.preprocess = item.preprocess_ms;
-  io::Json json = app::prediction_json(spec, prediction);
-  json.erase("map");
-  json["height"] = item.given.height;
-  json["width"] = item.given.width;
-  json["crop"] = crop_json(item.crop);
-  add_run(*item.job, json);
-  if (asked.maps) add_maps(spec, item.job->result, json);
-  return json;
-}
-
-io::Json Service::detected(const Item& item, const Asked& asked) const {
-  const ServedModel& model = *item.job->model;
-  app::DetectedFile file;
-  file.path = item.name;
-  file.size = item.given;
-  file.result = item.job->detected;
-  file.load_ms = item.load_ms;
-  io::Json json = app::detection_json(model.spec(), model.ids(), file);
-  for (const char* key : {"map", "image_id"}) json.erase(key);
-  json["crop"] = crop_json(item.crop);
-  add_run(*item.job, json);
-  if (asked.maps) add_maps(extractor_spec(model.spec()), item.job->detected.extractor, json);
-  return json;
-}
-
-io::Json Service::saliency(const Item& item, const Asked& asked) const {
-  const Job& job = *item.job;
-  const Map ponder = ponder_cost_map(job.result);
-  const Map center =
-      saliency::center_gaussian({ponder.height, ponder.width}, asked.saliency.center_sigma);
-  io::Json json = {
-      {"path", item.name},
-      {"height", item.given.height},
-      {"width", item.given.width},
-      {"scaled_height", job.size.height},
-      {"scaled_width", job.size.width},
-      {"flops", job.result.flops},
-      {"dense_flops", dense_flops(image_network(job.model->spec()), job.size)},
-      {"ms",
-       {{"load", item.load_ms}, {"preprocess", item.preprocess_ms}, {"network", job.network_ms}}},
-      {"map", map_json(saliency::saliency_map(
-                  ponder, center, {asked.saliency.blur, asked.saliency.center_weight}))}};
-  add_run(job, json);
-  return json;
+void Service::count(const ImageJob& job) {
+  const auto* found = job.detected.get();
+  metrics_.image(
+      job.model->name(), found ? found->extractor.flops : job.result.flops,
+      found ? found->dense_flops : dense_flops(image_network(job.model->spec()), job.size));
 }
 
 }  // namespace sact::serve

@@ -6,20 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "io/resize.h"
 #include "serve/http.h"
+#include "serve/image_job.h"
 #include "serve/metrics.h"
 #include "serve/models.h"
 #include "serve/parameters.h"
 #include "serve/queue.h"
+#include "serve/runner.h"
 
 namespace sact::serve {
 
 struct ServiceLimits {
   QueueLimits queue;
-  int64_t max_pixels = 50'000'000;
-  int max_side = 1024;  // of what a network sees
-  int seconds = 30;     // of a request, once it was read
+  RunLimits run;
+  int threads = 0;   // that run networks; 0: all that this process may use
+  int seconds = 30;  // of a request, once it was read
 };
 
 class Service {
@@ -27,9 +28,9 @@ class Service {
   Service(Models& models, const ServiceLimits& limits);
 
   /// Any number of threads may ask.
-  HttpReply answer(const HttpRequest& request);
-  /// For requests that are turned away before they are read.
-  HttpReply refuse(int status);
+  HttpReply answer(HttpRequest request);
+  /// For requests that are turned away before they are read. Without a reason, the usual one.
+  HttpReply refuse(int status, const std::string& why = {});
   /// From now on /health says that no more requests should be sent.
   void drain() { draining_ = true; }
 
@@ -37,32 +38,29 @@ class Service {
   /// One image on its way.
   struct Item {
     std::string name;
-    std::string error;
-    double load_ms = 0, preprocess_ms = 0;
-    Size given;
-    io::Crop crop;
-    std::shared_ptr<Job> job;
+    std::string error;              // where it is none
+    std::shared_ptr<ImageJob> job;  // otherwise
   };
 
-  HttpReply routed(const HttpRequest& request);
+  HttpReply routed(HttpRequest& request);
   HttpReply get(const HttpRequest& request);
-  HttpReply run(const HttpRequest& request);
-  Item prepared(const HttpFile& file, ServedModel& model, const Asked& asked,
-                const std::string& task) const;
-  io::Json classified(const Item& item, const Asked& asked) const;
-  io::Json detected(const Item& item, const Asked& asked) const;
-  io::Json saliency(const Item& item, const Asked& asked) const;
-  void count(const Item& item);
+  HttpReply run(Task task, HttpRequest& request);
+  ServedModel& model_for(Task task, const HttpRequest& request) const;
+  Item admitted(HttpFile& file, ServedModel& model, const std::shared_ptr<const Asked>& asked,
+                Clock::time_point deadline) const;
+  void count(const ImageJob& job);
 
   Models& models_;
-  ServiceLimits limits_;
+  const ServiceLimits limits_;
+  const std::vector<Parameter> parameters_;
   Metrics metrics_;
+  Runner runner_;
   Queue queue_;
   std::atomic<bool> draining_ = false;
 };
 
 /// The API in the words of OpenAPI 3.
-io::Json openapi(const Models& models);
+io::Json openapi(const Models& models, const std::vector<Parameter>& parameters);
 /// The page, whole.
 std::string page();
 

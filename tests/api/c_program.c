@@ -159,7 +159,7 @@ static void check_session(const char* path, const sact_image_view* view) {
 static void check_detector(const char* path, const sact_image_view* view) {
   sact_error error;
   sact_session_options one = {1, 0, {0, 0, 0}};
-  sact_detect_options few = {-1, 4};
+  sact_detect_options few = {-1, 4, 0, 0};
   sact_detections* found = NULL;
   sact_model* model = sact_model_load(path, NULL, &error);
   sact_detector* detector = sact_detector_new(model, &one, &error);
@@ -187,18 +187,46 @@ static void check_detector(const char* path, const sact_image_view* view) {
   sact_model_free(model);
 }
 
+static int proposals_of(sact_detector* detector, const sact_image_view* view, int boxes,
+                        int all_boxes) {
+  sact_error error;
+  sact_detections* found = NULL;
+  sact_detect_options wanted = {0.1, 0, 0, 0};
+  int proposals;
+  wanted.boxes = boxes;
+  wanted.all_boxes = all_boxes;
+  if (sact_detector_detect(detector, view, 1, &wanted, NULL, &found, &error) != SACT_OK) return -1;
+  proposals = sact_detections_proposals(found);
+  sact_detections_free(found);
+  return proposals;
+}
+
+/* A model with a cut that no box is above. */
+static void check_boxes(const char* path, const sact_image_view* view) {
+  sact_error error;
+  sact_model* model = sact_model_load(path, NULL, &error);
+  sact_detector* detector = sact_detector_new(model, NULL, &error);
+  CHECK(proposals_of(detector, view, 0, 0) == 0);
+  CHECK(proposals_of(detector, view, 0, 1) == 20);
+  CHECK(proposals_of(detector, view, 7, 1) == 7);
+  CHECK(proposals_of(detector, view, -1, 1) == -1);
+  sact_detector_free(detector);
+  sact_model_free(model);
+}
+
 int main(int argc, char** argv) {
   sact_error error;
   sact_image* image;
   sact_image_view view;
-  if (argc != 4) return 100;
-  check_mistakes(argv[3]);
-  image = sact_image_load(argv[3], &error);
+  if (argc != 5) return 100;
+  check_mistakes(argv[4]);
+  image = sact_image_load(argv[4], &error);
   CHECK(image);
   view = sact_image_pixels(image);
   CHECK(view.order == SACT_RGB && view.width > 0 && view.stride == 3 * view.width);
   check_session(argv[1], &view);
   check_detector(argv[2], &view);
+  check_boxes(argv[3], &view);
   sact_image_free(image);
   return broken;
 }

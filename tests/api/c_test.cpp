@@ -15,7 +15,9 @@ std::string line_of(const char* format, Values... values) {
 
 TEST_F(LibraryDetector, AProgramInCGetsTheSame) {
   const auto program =
-      test::Running({SACT_C_PROGRAM, {path("sact"), path("detector"), kPicture}}).wait();
+      test::Running(
+          {SACT_C_PROGRAM, {path("sact"), path("detector"), path("cut_detector"), kPicture}})
+          .wait();
   EXPECT_EQ(program.status, 0) << program.out << program.err;
   SessionOptions one;
   one.threads = 1;

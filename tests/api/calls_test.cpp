@@ -205,10 +205,27 @@ TEST_F(Library, WarmSessionsGiveWhatColdOnesGive) {
 }
 
 TEST_F(Library, ADeviceThatIsNotThereIsAnError) {
-  EXPECT_EQ(Model::devices(), std::vector<std::string>{"cpu"});
+  EXPECT_EQ(Model::devices().front(), "cpu");
+  ModelOptions options;
+  options.device = "tpu";
+  EXPECT_NE(error_of([&] { Model::load(path("sact"), options); }).find("tpu"), std::string::npos);
+}
+
+TEST_F(Library, AGpuComputesWhatTheCpuDoesOrSaysThatThereIsNone) {
+  const std::vector<std::string> devices = Model::devices();
+  const bool has_engine = std::find(devices.begin(), devices.end(), "cuda") != devices.end();
   ModelOptions options;
   options.device = "cuda";
-  EXPECT_NE(error_of([&] { Model::load(path("sact"), options); }).find("cuda"), std::string::npos);
+  try {
+    const Image image = waves(90, 70, 1);
+    const auto found = Session(Model::load(path("sact"), options)).run(image).logits();
+    const auto right = Session(Model::load(path("sact"))).run(image).logits();
+    ASSERT_EQ(found.size(), right.size());
+    for (size_t i = 0; i < right.size(); ++i) EXPECT_NEAR(found[i], right[i], 1e-2);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find(has_engine ? "GPU" : "cuda"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

@@ -51,6 +51,42 @@ TEST_F(LibraryDetector, GivesWhatTheDetectCommandGives) {
   EXPECT_LE(found.ms().extractor, found.ms().total());
 }
 
+TEST_F(LibraryDetector, LooksAtAsManyBoxesAsTheCommand) {
+  SessionOptions one;
+  one.threads = 1;
+  Detector detector(Model::load(path("cut_detector")), one);
+  const Image image = Image::load(kPicture);
+  for (const auto& [wanted, options, proposals] :
+       {std::tuple(DetectOptions{0.1, 100}, std::vector<std::string>{}, 0),
+        std::tuple(DetectOptions{0.1, 100, 0, true}, std::vector<std::string>{"--all-boxes"}, 20),
+        std::tuple(DetectOptions{0.1, 100, 7, true},
+                   std::vector<std::string>{"--all-boxes", "--boxes", "7"}, 7),
+        std::tuple(DetectOptions{0.1, 100, 30, true},
+                   std::vector<std::string>{"--all-boxes", "--boxes", "30"}, 30)}) {
+    std::vector<std::string> arguments = {"detect", path("cut_detector"), kPicture, "--no-pictures",
+                                          "--json", "--threads",          "1",      "--score",
+                                          "0.1"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto run = test::run_sact(arguments);
+    ASSERT_EQ(run.status, 0) << run.err;
+    const auto right = nlohmann::json::parse(run.out)["images"][0];
+    const Detections found = detector.detect(image, wanted);
+    EXPECT_EQ(found.proposals(), proposals);
+    EXPECT_EQ(found.proposals(), right["proposals"].get<int>());
+    EXPECT_EQ(found.box_flops(), right["box_flops"].get<int64_t>());
+    ASSERT_EQ(found.objects().size(), right["detections"].size());
+    for (size_t i = 0; i < found.objects().size(); ++i) {
+      EXPECT_EQ(found.objects()[i].score, right["detections"][i]["score"].get<double>());
+    }
+  }
+  for (const int boxes : {-1, 10001}) {
+    EXPECT_NE(error_of([&] {
+                detector.detect(image, {0.1, 100, boxes});
+              }).find("boxes"),
+              std::string::npos);
+  }
+}
+
 TEST_F(LibraryDetector, ViewsAndBatchesOfDifferentSizesGiveWhatEachGivesAlone) {
   Detector detector(model());
   const std::vector<Image> images = {waves(90, 70, 1), waves(64, 100, 2), waves(90, 70, 3)};

@@ -68,9 +68,13 @@ class LibraryDetector : public Library {
  protected:
   static void SetUpTestSuite() {
     Library::SetUpTestSuite();
-    std::ofstream(path("spec.json")) << kSmallDetector;
+    make("detector", kSmallDetector);
+    make("cut_detector", kSmallDetectorWithCut);
+  }
+  static void make(const std::string& name, const char* spec) {
+    std::ofstream(path("spec.json")) << spec;
     const auto made = run_sact({"new", "--spec", path("spec.json"), "--halting-bias", "-1",
-                                "--halting-scale", "0.1", "--out", path("detector")});
+                                "--halting-scale", "0.1", "--out", path(name)});
     ASSERT_EQ(made.status, 0) << made.err;
   }
   static Model model() { return Model::load(path("detector")); }

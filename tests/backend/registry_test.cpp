@@ -98,7 +98,7 @@ TEST(Precisions, NamesGoBothWays) {
     EXPECT_EQ(precision_name(precision_from_name(name)), name);
   }
   EXPECT_EQ(test::error_of([] { precision_from_name("fp4"); }),
-            "there is no type of operands 'fp4'; known: fp32, bf16, int8");
+            "there is no type of operands 'fp4'; known: fp32, bf16, fp16, int8");
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ TEST(Text, ForeignTextCannotBreakALine) {
   EXPECT_EQ(cut, "xxxxxxxxxx...xxxxxxxxxx");
 }
 
+TEST(Text, NothingThatATerminalObeysIsPrintable) {
+  EXPECT_EQ(printable("a\x1b[31m\u009b\u202e\u2028\n\r\x7f b\x9b"), "a?[31m?????? b?");
+  EXPECT_EQ(printable("\u00e9\u732b \ufffd"), "\u00e9\u732b \ufffd");
+}
+
 TEST(Text, LongTextIsCutBetweenCharacters) {
   const std::string four_bytes = "\xf0\x9f\x90\x88";  // a cat
   std::string text;

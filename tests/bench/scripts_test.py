@@ -1,4 +1,7 @@
 """The Python scripts of bench/ that change or judge data."""
+import csv
+import importlib.util
+import json
 import pathlib
 import subprocess
 import sys
@@ -105,6 +108,72 @@ class Paired(Scripts):
         result = run("paired.py", self.predictions("a.csv", [1, 1]), self.predictions("b.csv", [1]))
         self.assertEqual(result.returncode, 1)
         self.assertIn("not about the same photographs", result.stderr)
+
+
+@unittest.skipUnless(importlib.util.find_spec("PIL"), "without Pillow")
+class ShrinkVoc(Scripts):
+    def test_boxes_shrink_with_their_photographs(self):
+        from PIL import Image
+        self.make("voc/ImageSets/Main/train.txt", "wide\n")
+        self.make("voc/ImageSets/Main/val.txt", "small\ndot\n")
+        box = "<annotation><size><width>{}</width><height>{}</height></size><object><name>cat</name><bndbox>" \
+              "<xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox></object></annotation>"
+        for name, size, corners in (("wide", (400, 200), (201, 1, 400, 100)), ("small", (60, 50), (11, 21, 30, 50)),
+                                    ("dot", (200, 200), (7, 7, 7, 8))):
+            path = self.make(f"voc/JPEGImages/{name}.jpg")
+            Image.new("RGB", size).save(path)
+            self.make(f"voc/Annotations/{name}.xml", box.format(*size, *corners))
+        result = run("shrink_voc.py", self.folder / "voc", self.folder / "out", 100)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.files("out"), sorted(f"{part}/{name}" for part, name in (
+            ("JPEGImages", "wide.jpg"), ("JPEGImages", "small.jpg"), ("JPEGImages", "dot.jpg"), ("Annotations", "wide.xml"),
+            ("Annotations", "small.xml"), ("Annotations", "dot.xml"), ("ImageSets/Main", "train.txt"), ("ImageSets/Main", "val.txt"))))
+        with Image.open(self.folder / "out/JPEGImages/wide.jpg") as picture:
+            self.assertEqual(picture.size, (200, 100))
+        # [200, 400] x [0, 100] of pixels becomes [100, 200] x [0, 50].
+        self.assertEqual((self.folder / "out/Annotations/wide.xml").read_text(),
+                         box.format(200, 100, "101.00", "1.00", "200.00", "50.00"))
+        self.assertEqual((self.folder / "out/Annotations/small.xml").read_text(),
+                         box.format(60, 50, "11.00", "21.00", "30.00", "50.00"))
+        # A box of one pixel and of one by two: none becomes less than a pixel.
+        self.assertEqual((self.folder / "out/Annotations/dot.xml").read_text(),
+                         box.format(100, 100, "4.00", "4.00", "4.00", "4.00"))
+
+
+class DetectionTable(Scripts):
+    LOG = ("epoch", "images_per_second", "seconds", "flops", "flops_std", "dense_flops", "val_head_share", "AP",
+           "AP50", "units_1", "units_2")
+
+    def make_run(self, name, rows):
+        settings = {"data": "sets/voc", "halting": "sact", "tau": 0.005, "budget": 0.72, "seed": 1, "epochs": 3}
+        self.make(f"report/{name}.json", json.dumps(settings))
+        with open(self.make(f"report/{name}.csv"), "w", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerows([self.LOG, *rows])
+
+    def results(self):
+        result = run("detection_table.py", self.folder / "report")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads((self.folder / "report/results.json").read_text())["rows"], result.stdout
+
+    def test_the_last_evaluation_counts_and_the_median_speed(self):
+        evaluated = [300, 30, 100, 0.7, 0.2, 0.5, 1.5, 2.5]
+        self.make_run("a", [[1, 90, 9, *evaluated], [2, 250, 4, 250, 20, 500, 0.6, 0.125, 0.25, 1.25, 3.5],
+                            [3, 260, 4] + [""] * 8])
+        self.make("report/a.memory", "4096\n")
+        (row,), text = self.results()
+        self.assertEqual((row["images_per_second"], row["seconds"]), (250, 17))
+        self.assertEqual((row["evaluated_after"], row["AP"], row["AP50"], row["units"]), (2, 0.125, 0.25, [1.25, 3.5]))
+        self.assertEqual((row["data"], row["seed"], row["memory_mib"]), ("voc", 1, 4096))
+        self.assertIn("50.0 ± 4.0", text)
+
+    def test_a_run_that_was_not_evaluated_is_shown_without_scores(self):
+        self.make_run("a", [[1, 90, 9] + [""] * 8])
+        self.make_run("b", [])
+        rows, text = self.results()
+        self.assertEqual([row["epochs"] for row in rows], [1, 0])
+        self.assertNotIn("AP", rows[0])
+        self.assertEqual(len(text.splitlines()), 3)
 
 
 if __name__ == "__main__":

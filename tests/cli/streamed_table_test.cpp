@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 namespace sact::cli {
 namespace {
@@ -18,18 +18,18 @@ StreamedTable table_of(size_t width) {
 TEST(StreamedTable, OnATerminalLongNamesAreCutInTheMiddle) {
   const StreamedTable table = table_of(40);
   const std::string row = table.row({"photographs/of/last/summer/0001.jpg", "golf ball", "12.3"});
-  EXPECT_EQ(report::display_width(row), 40u) << row;
+  EXPECT_EQ(display_width(row), 40u) << row;
   EXPECT_EQ(row, "photograp…r/0001.jpg  golf ball     12.3");
 }
 
 TEST(StreamedTable, WhereThereIsNoRoomColumnsThatCanBeSparedAreLeftOut) {
   StreamedTable table({{"image", 30, true}, {"a", 9, false, 2}, {"b", 9}, {"c", 9, false, 1}});
   table.fit(40);
-  EXPECT_EQ(report::display_width(table.row({"x", "1", "2", "3"})), 40u);
+  EXPECT_EQ(display_width(table.row({"x", "1", "2", "3"})), 40u);
   EXPECT_EQ(table.header().find("  a"), std::string::npos) << table.header();
   EXPECT_NE(table.header().find("  c"), std::string::npos) << table.header();
   table.fit(25);
-  EXPECT_LE(report::display_width(table.row({"x", "1", "2", "3"})), 25u);
+  EXPECT_LE(display_width(table.row({"x", "1", "2", "3"})), 25u);
   EXPECT_EQ(table.header().find("  c"), std::string::npos) << table.header();
   EXPECT_NE(table.header().find("  b"), std::string::npos) << table.header();
 }
@@ -45,14 +45,14 @@ TEST(StreamedTable, AFileGetsWholeNames) {
 }
 
 TEST(CutMiddle, CountsCellsAndKeepsMarksWithTheirLetters) {
-  EXPECT_EQ(report::cut_middle("abcdef", 6), "abcdef");
-  EXPECT_EQ(report::cut_middle("abcdef", 5), "ab…ef");
-  EXPECT_EQ(report::cut_middle("abcdef", 1), "…");
-  EXPECT_EQ(report::cut_middle("abcdef", 0), "");
-  EXPECT_EQ(report::cut_middle("日本語の写真", 7), "日…真") << "each takes two cells";
-  EXPECT_EQ(report::cut_middle("ae\u0301bcde\u0301f", 5), "ae\u0301…e\u0301f");
+  EXPECT_EQ(cut_middle("abcdef", 6), "abcdef");
+  EXPECT_EQ(cut_middle("abcdef", 5), "ab…ef");
+  EXPECT_EQ(cut_middle("abcdef", 1), "…");
+  EXPECT_EQ(cut_middle("abcdef", 0), "");
+  EXPECT_EQ(cut_middle("日本語の写真", 7), "日…真") << "each takes two cells";
+  EXPECT_EQ(cut_middle("ae\u0301bcde\u0301f", 5), "ae\u0301…e\u0301f");
   for (size_t width = 0; width < 12; ++width) {
-    EXPECT_LE(report::display_width(report::cut_middle("日本a語b\u0301の写c真", width)), width);
+    EXPECT_LE(display_width(cut_middle("日本a語b\u0301の写c真", width)), width);
   }
 }
 

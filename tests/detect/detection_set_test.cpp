@@ -56,6 +56,27 @@ TEST_F(CocoSet, CategoriesGoByTheirIdsAndImagesByTheFile) {
   EXPECT_TRUE(read.repairs.lines().empty());
 }
 
+TEST_F(CocoSet, NamesThatLeadOutOfTheFolderAreRefused) {
+  test::TemporaryDirectory elsewhere;
+  write_text(elsewhere / "a.jpg", "");
+  const std::string outside = elsewhere / "a.jpg";
+  const std::string up = "../" + std::filesystem::path(elsewhere.path()).filename().string();
+  const std::vector<std::string> names = {outside, up + "/a.jpg", "sub/../../a.jpg", "sub/../a.jpg",
+                                          std::string("a.jpg\0.png", 10)};
+  for (const std::string& name : names) {
+    instances_.images[1].file_name = name;
+    const std::string message = error_of([&] { set(); });
+    EXPECT_TRUE(says(message, "i.json: image 3: names the file '")) << message;
+    EXPECT_TRUE(says(message, "not below")) << message;
+  }
+  std::filesystem::create_directory_symlink(elsewhere.path(), folder_ / "link");
+  for (const std::string name : {"link/a.jpg", "sub/..b.jpg", "./a.jpg"}) {
+    write_text(folder_ / "sub/..b.jpg", "");
+    instances_.images[1].file_name = name;
+    EXPECT_EQ(set().truth.images.size(), 2u) << name;
+  }
+}
+
 TEST_F(CocoSet, CrowdsStay) {
   instances_.objects[0].crowd = true;
   EXPECT_TRUE(set().objects[0][0].crowd);

@@ -308,13 +308,10 @@ TEST_F(DetectorTest, BoxesBelowTheCutOfAScoreAreNotLookedAt) {
                 std::any_of(all.detections.begin(), all.detections.end(),
                             [](const Detection& other) { return other.proposal >= 19; }));
   }
-  detector.look_at(5);
-  EXPECT_EQ(detector.detect(image, {0.05, 100}).proposals(), 5);
-  detector.look_at(30);
-  EXPECT_EQ(detector.detect(image, {0.01, 100}).proposals(), 30) << "more than its own number";
-  detector = detector_on(file, kernels::chosen_table(), kFloat, 2);
-  detector.look_at_all_boxes();
-  EXPECT_EQ(detector.detect(image, {0.4, 100}).proposals(), 25);
+  EXPECT_EQ(detector.detect(image, {0.05, 100, 5}).proposals(), 5);
+  EXPECT_EQ(detector.detect(image, {0.01, 100, 30}).proposals(), 30) << "more than its own number";
+  EXPECT_EQ(detector.detect(image, {0.4, 100, 0, true}).proposals(), 25);
+  EXPECT_EQ(detector.detect(image, {0.4, 100}).proposals(), 7) << "each call asks for itself";
 }
 
 TEST(BoxCuts, LoseNoMoreObjectsThanAllowed) {

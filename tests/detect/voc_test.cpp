@@ -55,6 +55,14 @@ class VocSet : public testing::Test {
   test::TemporaryDirectory root_;
 };
 
+TEST_F(VocSet, ListsDoNotLeadOutOfTheFolder) {
+  for (const std::string name : {"../../000001", "/000001", "a/../000001"}) {
+    write_text(root_ / "ImageSets/Main/bad.txt", "000002\n" + name + " 1\n");
+    const std::string message = error_of([&] { set("bad"); });
+    EXPECT_TRUE(says(message, "bad.txt: names the image '" + name + "'")) << message;
+  }
+}
+
 TEST_F(VocSet, PixelsCountFromOneAndTheLastIsIncluded) {
   const DetectionSet read = set();
   EXPECT_EQ(read.category_names(), (std::vector<std::string>{"cat", "dog"}));

@@ -359,20 +359,31 @@ TEST(Proposals, LayersGiveWhatTheSlowFormGives) {
   for (const kernels::Table* table : kernels::available_tables()) {
     for (const kernels::DataType type : kTypes) {
       SCOPED_TRACE(fmt::format("{} {}", table->name, kernels::name_of(type)));
-      const auto plan = std::make_shared<ProposalPlan>(
-          detector, [&](const WeightInfo& info) { return weights.at(info.name); }, *table, type);
-      for (const int threads : {1, 3}) {
-        ProposalSession session(plan, std::make_shared<ThreadTeam>(threads));
-        // A session is used for grids of many sizes, one after the other.
-        for (const Size grid : {Size{9, 13}, Size{1, 1}, Size{1, 7}, Size{20, 11}, Size{9, 13}}) {
-          const std::vector<float> rows = random_rows(1, grid, channels, 16);
-          const auto [scores, codes] =
-              test::slow_anchor_outputs(features_of(rows, 0, grid, channels), detector, weights);
-          const AnchorOutputs found = session.run({rows.data(), grid, channels});
-          const double most = type == kernels::DataType::kFloat32 ? 1e-5 : 2e-2;
-          EXPECT_LT(relative_error(found.scores, scores), most);
-          EXPECT_LT(relative_error(found.codes, codes), most);
+      for (const auto multiplications : {Multiplications::kFewest, Multiplications::kDirect}) {
+        const auto plan = std::make_shared<ProposalPlan>(
+            detector, [&](const WeightInfo& info) { return weights.at(info.name); }, *table, type,
+            multiplications);
+        bool over_tiles = false;
+        for (const int threads : {1, 3}) {
+          ProposalSession session(plan, std::make_shared<ThreadTeam>(threads));
+          session.set_profiling(true);
+          // A session is used for grids of many sizes, one after the other.
+          for (const Size grid : {Size{9, 13}, Size{1, 1}, Size{1, 7}, Size{20, 11}, Size{9, 13}}) {
+            const std::vector<float> rows = random_rows(1, grid, channels, 16);
+            const auto [scores, codes] =
+                test::slow_anchor_outputs(features_of(rows, 0, grid, channels), detector, weights);
+            const AnchorOutputs found = session.run({rows.data(), grid, channels});
+            const double most = type == kernels::DataType::kFloat32 ? 1e-5 : 2e-2;
+            EXPECT_LT(relative_error(found.scores, scores), most);
+            EXPECT_LT(relative_error(found.codes, codes), most);
+            const kernels::TapOrder order =
+                session.profile()[size_t(plan->hidden.index)].taps.order;
+            over_tiles |=
+                order == kernels::TapOrder::kTilesOfTwo || order == kernels::TapOrder::kTilesOfFour;
+          }
         }
+        EXPECT_EQ(over_tiles, multiplications == Multiplications::kFewest &&
+                                  type == kernels::DataType::kFloat32);
       }
     }
   }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/voc_xml.h"
 #include "detect/coco_eval.h"
+#include "fuzz/attempt.h"
 
 namespace {
 
@@ -21,18 +22,10 @@ void evaluate(const sact::detect::CocoInstances& instances) {
   }
 }
 
-template <typename Read>
-void attempt(const Read& read) {
-  try {
-    read();
-  } catch (const sact::Error&) {
-    // The right answer to nearly every input.
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using sact::test::attempt;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   attempt([&] { evaluate(sact::detect::parse_coco_instances(text, "fuzz")); });
   attempt([&] { sact::detect::parse_coco_results(text, "fuzz"); });

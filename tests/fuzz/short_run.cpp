@@ -1,10 +1,15 @@
-// Runs a fuzz target without libFuzzer: seed inputs, then a fixed number of random mutations of
+// Runs a fuzz target without libFuzzer: seed inputs, those that it is given and the files of its
+// corpus, then a fixed number of random mutations of
 // them. Deterministic, so that a failure in the tests can be repeated; real fuzzing is the `fuzz`
 // preset.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <vector>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "fuzz/seeds.h"
 
@@ -50,17 +55,35 @@ void mutate(Bytes& bytes, const std::vector<Bytes>& seeds, sact::Random& random)
   }
 }
 
+/// The files of a folder, sorted by name, so that every run is the same.
+std::vector<Bytes> corpus(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code ignored;  // not every target has one
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Bytes> inputs;
+  for (const std::filesystem::path& file : files) {
+    const std::vector<std::byte> bytes = sact::read_file(file, 1 << 20);
+    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+    inputs.emplace_back(data, data + bytes.size());
+  }
+  return inputs;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 20000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   std::printf("seed %llu, %d runs\n", static_cast<unsigned long long>(seed), runs);
-  std::vector<Bytes> seeds;
+  std::vector<Bytes> seeds = corpus(SACT_FUZZ_CORPUS);
   for (const std::vector<std::byte>& seed_bytes : sact::test::fuzz_seeds()) {
     const auto* data = reinterpret_cast<const uint8_t*>(seed_bytes.data());
     seeds.emplace_back(data, data + seed_bytes.size());
   }
+  SACT_ASSERT(!seeds.empty());
   for (const Bytes& bytes : seeds) LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   for (int i = 0; i < runs; ++i) {
     sact::Random random = sact::Random::derived(seed, uint64_t(i));

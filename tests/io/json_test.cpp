@@ -27,6 +27,28 @@ TEST(Json, NestingLimitIsExact) {
   EXPECT_FALSE(nests_deeper_than("[[],[],[[]]]", 3));
 }
 
+TEST(Json, MoreValuesThanATreeShouldHoldAreRefusedBeforeThereIsOne) {
+  std::string text = "[0";
+  for (int i = 1; i < 2'000'000; ++i) text += ",0";
+  EXPECT_EQ(parse_json(text + "]", "x.json").size(), 2'000'000u);
+  EXPECT_NE(test::error_of([&] { parse_json(text + ",0]", "x.json"); }).find("absurdly many"),
+            std::string::npos);
+  const std::string in_text(3'000'000, ',');
+  EXPECT_EQ(parse_json("[\"" + in_text + "\"]", "x.json")[0].get<std::string>(), in_text);
+}
+
+/// Each key is compared with all others of its object.
+TEST(Json, ObjectsOfAbsurdlyManyKeysAreRefused) {
+  const auto object = [](int keys) {
+    std::string text = "{\"a\": {}";
+    for (int i = 0; i < keys; ++i) text += ",\"" + std::to_string(i) + "\":[]";
+    return text + "}";
+  };
+  EXPECT_EQ(parse_json(object(21'843), "x.json").size(), 21'844u) << "as many as ImageNet has";
+  EXPECT_NE(test::error_of([&] { parse_json(object(100'000), "x.json"); }).find("many keys"),
+            std::string::npos);
+}
+
 TEST(Json, ErrorsNameTheFileAndThePlace) {
   const auto message = test::error_of([] { parse_json("{\"a\": 1,, }", "x.json"); });
   EXPECT_NE(message.find("x.json"), std::string::npos);

@@ -300,6 +300,45 @@ TEST_F(Mat, ALengthInTheFileDoesNotTakeMemoryWithoutBound) {
 #endif
 }
 
+/// An element of a MATLAB 5 file, filled up to whole words.
+std::string mat5_element(uint32_t type, const std::string& bytes) {
+  const uint32_t tag[] = {type, uint32_t(bytes.size())};
+  std::string element(reinterpret_cast<const char*>(tag), sizeof tag);
+  element += bytes;
+  element.append((8 - bytes.size() % 8) % 8, '\0');
+  return element;
+}
+
+std::string mat5_numbers(std::vector<int32_t> numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), 4 * numbers.size()};
+}
+
+std::string mat5_cell_array(int32_t cells, const std::string& name, const std::string& content) {
+  constexpr uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kMatrix = 14;
+  constexpr int32_t kCellArray = 1;
+  return mat5_element(kMatrix, mat5_element(kUint32, mat5_numbers({kCellArray, 0})) +
+                                   mat5_element(kInt32, mat5_numbers({cells, 1})) +
+                                   mat5_element(kInt8, name) + content);
+}
+
+/// Each inner array promises a cell that it does not have, and matio takes the next array for it.
+TEST_F(Mat, AFileThatWouldTakeLongIsGivenUp) {
+  constexpr int kCells = 15'000;
+  std::string cells;
+  for (int i = 0; i < kCells; ++i) cells += mat5_cell_array(1, "", "");
+  std::string header = "MATLAB 5.0 MAT-file";
+  header.resize(124, ' ');
+  const std::string file = header + std::string("\0\1IM", 4) + mat5_cell_array(kCells, "a", cells);
+  ASSERT_LT(file.size(), 1'000'000u);
+  write_bytes(path("slow.mat"), std::as_bytes(std::span(file)));
+  rusage before{}, after{};
+  ::getrusage(RUSAGE_CHILDREN, &before);
+  const std::string message = error_of([&] { read_mat(path("slow.mat"), "values"); });
+  ::getrusage(RUSAGE_CHILDREN, &after);
+  EXPECT_NE(message.find("slow.mat: takes too long to read"), std::string::npos) << message;
+  EXPECT_LE(after.ru_utime.tv_sec - before.ru_utime.tv_sec, 2) << "seconds of the limit";
+}
+
 TEST_F(Mat, ThreadsMayReadAtTheSameTime) {
   const Map map = sample(40, 30);
   write_mat<uint8_t>(path("5.mat"), "values", map);

@@ -40,13 +40,14 @@ class Module(unittest.TestCase):
         cls.small_file = folder / "small"
         run("new", "--units", "2,4", "--width", "4", "--classes", "7", "--input-size", "64", "--halting", "sact",
             "--halting-bias", "-1", "--halting-scale", "0.3", "--out", cls.small_file)  # fmt: skip
-        cls.detector_file = folder / "detector"
-        (folder / "spec.json").write_text(json.dumps({
-            "units": [1, 2, 2], "width": 4, "classes": 3, "halting": "sact", "labels": ["cat", "dog", "car"],
-            "detection": {"shorter_side": 64, "anchor_sizes": [16, 32], "proposals": 20, "proposal_channels": 8,
-                          "crop": 8, "pool": 2}}))  # fmt: skip
-        run("new", "--spec", folder / "spec.json", "--halting-bias", "-1", "--halting-scale", "0.1", "--out",
-            cls.detector_file)  # fmt: skip
+        cls.detector_file, cls.cut_detector_file = folder / "detector", folder / "cut_detector"
+        # The second has a cut that no box is above: it looks at none.
+        for file, cuts in [(cls.detector_file, {}), (cls.cut_detector_file, {"box_cuts": [[0.05, 1000]]})]:
+            (folder / "spec.json").write_text(json.dumps({
+                "units": [1, 2, 2], "width": 4, "classes": 3, "halting": "sact", "labels": ["cat", "dog", "car"],
+                "detection": {"shorter_side": 64, "anchor_sizes": [16, 32], "proposals": 20, "proposal_channels": 8,
+                              "crop": 8, "pool": 2, **cuts}}))  # fmt: skip
+            run("new", "--spec", folder / "spec.json", "--halting-bias", "-1", "--halting-scale", "0.1", "--out", file)
         cls.small = sact.load(cls.small_file)
         random = np.random.default_rng(1)
         cls.pixels = random.integers(0, 256, (70, 90, 3), dtype=np.uint8)
@@ -87,6 +88,23 @@ class Module(unittest.TestCase):
         self.assertEqual(set(found.ms), {"scale", "extractor", "proposals", "crops", "boxes", "rest"})
         self.assertEqual(len(detector([self.pixels, PICTURE], most=1)[1]), 1)
         self.assertEqual(detector.saliency(self.pixels, size=64).shape[0], 16)
+
+    def test_detectors_look_at_as_many_boxes_as_the_program(self):
+        detector = sact.load(self.cut_detector_file, threads=1)
+        for wanted, options in [
+            ({}, []),
+            ({"all_boxes": True}, ["--all-boxes"]),
+            ({"all_boxes": True, "boxes": 7}, ["--all-boxes", "--boxes", 7]),
+        ]:
+            right = json.loads(run("detect", self.cut_detector_file, PICTURE, "--json", "--no-pictures", "--threads", "1",
+                                   "--score", "0.1", *options))["images"][0]  # fmt: skip
+            found = detector(PICTURE, score=0.1, **wanted)
+            self.assertEqual(found.proposals, right["proposals"])
+            self.assertEqual(found.box_flops, right["box_flops"])
+            self.assertEqual([o.score for o in found], [o["score"] for o in right["detections"]])
+        self.assertEqual(found.proposals, 7)
+        with self.assertRaisesRegex(sact.Error, "boxes"):
+            detector(PICTURE, boxes=-1)
 
     def test_maps_are_arrays(self):
         result = self.small(self.pixels)

@@ -6,14 +6,16 @@ import json
 import pathlib
 import random
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
+import zlib
 
 from rude import be_rude
-from server import PICTURE, PROGRAM, Server, form, sact, small_detector, small_model
+from server import PICTURE, PROGRAM, SOURCE, Server, form, sact, small_detector, small_model
 
 
 class Serving(unittest.TestCase):
@@ -95,6 +97,153 @@ class Serving(unittest.TestCase):
                 except OSError:
                     break
             self.assertIn(b"408", reply)
+
+    def drip(self, head, seconds, server=None, then=b"X"):
+        """Sends `head`, and then a byte now and then; what came back until the server closed, and when that was."""
+        start = time.monotonic()
+        reply = b""
+        with socket.create_connection(("127.0.0.1", (server or self.server).port), timeout=20) as slow:
+            slow.sendall(head)
+            slow.settimeout(0.2)
+            while time.monotonic() - start < seconds:
+                try:
+                    slow.sendall(then)
+                    found = slow.recv(4096)
+                    if not found:
+                        break
+                    reply += found
+                except (socket.timeout, TimeoutError):
+                    continue
+                except OSError:
+                    break
+        return reply, time.monotonic() - start
+
+    def test_no_byte_prolongs_the_time_of_a_request(self):
+        for head in (
+            b"POST /v1/clas",
+            b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nX-",
+            b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+            b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n",
+            b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+        ):
+            reply, seconds = self.drip(head, 15)
+            self.assertLess(seconds, 7, head)  # --timeout is 2, and 2 are given to take the reply
+            if b"Content-Length" in head and head.startswith(b"POST"):
+                self.assertIn(b"408", reply)
+
+    def test_a_body_that_is_said_to_be_too_long_is_refused_at_once(self):
+        head = b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+        for length in (1 << 30, 1 << 62):
+            with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as client:
+                client.sendall(head % length)
+                start = time.monotonic()
+                self.assertIn(b" 413 ", client.recv(4096))
+                self.assertLess(time.monotonic() - start, 2)
+
+    def test_a_body_that_nobody_wants_is_no_request(self):
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as client:
+            inner = b"GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n"
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(inner) + inner)
+            client.shutdown(socket.SHUT_WR)
+            reply = b""
+            while part := client.recv(4096):
+                reply += part
+        self.assertEqual(reply.count(b"HTTP/1.1 "), 1)
+
+    def test_other_methods_are_refused(self):
+        for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
+            self.assertEqual(self.server.ask(method, "/v1/classify", b"x" * 1000)[0], 405)
+
+    def test_slow_clients_do_not_hold_its_end_up(self):
+        server = Server(self.model, "--timeout", "60")
+        heads = [b"POST /v1/cl", b"POST / HTTP/1.1\r\nHost: x\r\nX-", b"",
+                 b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"] * 3  # fmt: skip
+        with concurrent.futures.ThreadPoolExecutor(len(heads)) as pool:
+            slow = [pool.submit(self.drip, head, 20, server, b"X" if head else b"") for head in heads]
+            time.sleep(0.5)
+            started = time.monotonic()
+            self.assertEqual(server.end(), 0)
+            self.assertLess(time.monotonic() - started, 8)
+            for one in slow:
+                one.result()
+
+    def test_a_client_that_takes_no_reply_is_given_up(self):
+        body = PICTURE
+        with Server(self.model, "--timeout", "2", "--connections", "1") as server:
+            with socket.socket() as deaf:
+                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+                deaf.connect(("127.0.0.1", server.port))
+                # The page again and again, until no more of it fits on the way.
+                deaf.setblocking(False)
+                try:
+                    for _ in range(3000):
+                        deaf.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                except BlockingIOError:
+                    pass
+                for _ in range(100):
+                    status, _, _ = server.ask("POST", "/v1/classify", body)
+                    if status == 200:
+                        break
+                    time.sleep(0.1)
+                self.assertEqual(status, 200)
+
+    def test_large_images_are_decoded_when_their_turn_has_come(self):
+        def flat(side):
+            """A PNG of one colour: small as a file, and three bytes a pixel when it is decoded."""
+            row = b"\0" + b"\x40\x80\xc0" * side
+            pack = zlib.compressobj(9)
+            data = b"".join(pack.compress(row) for _ in range(side)) + pack.flush()
+
+            def chunk(kind, content):
+                return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+            return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+                    + chunk(b"IDAT", data) + chunk(b"IEND", b""))  # fmt: skip
+
+        body, kind = form([(f"{i}.png", flat(2500)) for i in range(24)])  # 19 MB each
+        with Server(self.model, "--max-decoded", "64", "--threads", "2") as server:
+            before = server.most_memory()
+            reply = self.ask_json("POST", "/v1/classify", body, {"Content-Type": kind}, server=server)
+            self.assertEqual(len([one for one in reply["images"] if "top" in one]), 24)
+            self.assertLess(server.most_memory() - before, 100 << 20)
+
+    def test_bodies_have_a_limit_in_all(self):
+        head = b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (3 << 20)
+        with Server(self.model, "--max-body", "4", "--max-bodies", "8") as server:
+            clients = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(4)]
+            replies = []
+            try:
+                for client in clients:  # of each body all but the end
+                    try:
+                        client.sendall(head + b"x" * ((3 << 20) - 10))
+                    except OSError:
+                        pass
+                for client in clients:
+                    client.settimeout(1)
+                    try:
+                        replies.append(client.recv(100))
+                    except OSError:
+                        continue
+            finally:
+                for client in clients:
+                    client.close()
+            self.assertIn(b" 503 ", b"".join(replies))
+            self.ask_json("POST", "/v1/classify", PICTURE, server=server)
+
+    def test_what_takes_too_long_is_cancelled_with_all_of_its_request(self):
+        body, kind = form([(f"{i}.png", PICTURE) for i in range(60)], [("size", 1024), ("whole", 1)])
+        with Server(SOURCE / "models" / "imagenette-sact.safetensors", "--timeout", "1") as server:
+            status, _, reply = server.ask("POST", "/v1/classify", body, {"Content-Type": kind})
+            self.assertEqual(status, 504, reply)
+            self.assertIn(b"sact_queue_images 0\n", server.ask("GET", "/metrics")[2])
+            start = time.monotonic()
+            self.ask_json("POST", "/v1/classify", PICTURE, server=server)
+            self.assertLess(time.monotonic() - start, 1)
+
+    def test_fields_do_not_run_into_parameters_of_the_address(self):
+        body, kind = form([("a.png", PICTURE)], [("top", 2)])
+        reply = self.ask_json("POST", "/v1/classify?top=1", body, {"Content-Type": kind}, status=400)
+        self.assertIn("twice", reply["error"])
 
     def test_connections_beyond_the_limit_are_told_to_come_back(self):
         idle = []

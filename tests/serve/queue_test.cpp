@@ -1,110 +1,235 @@
 #include "serve/queue.h"
 
-#include <atomic>
+#include <gtest/gtest.h>
 
-#include "serve/served.h"
+#include <future>
+#include <set>
+
+#include "serve/byte_gate.h"
 
 namespace sact::serve {
 namespace {
 
-class Queues : public test::Served {
- protected:
-  static std::shared_ptr<Job> job(float value, double seconds = 60) {
-    auto job = std::make_shared<Job>();
-    job->model = models_->find("adaptive");
-    job->size = {64, 64};
-    job->pixels.assign(3 * 64 * 64, value);
-    for (size_t i = 0; i < job->pixels.size(); i += 7) job->pixels[i] = -value;
-    job->deadline = Clock::now() + std::chrono::milliseconds(int(1000 * seconds));
-    return job;
+using std::chrono::milliseconds;
+
+struct Numbered : Job {
+  Numbered(int number, int kind) : number(number), kind(kind) {
+    deadline = Clock::now() + std::chrono::seconds(60);
   }
-  /// A job that holds the queue up until it is let go: its size is checked while it runs.
-  static ImageResult alone(float value) {
-    Queue queue({}, [](int, double) {});
-    const auto one = job(value);
-    queue.put({one});
-    queue.wait(*one);
-    return one->result;
+  bool joins(const Job& other) const override {
+    return kind != 0 && kind == static_cast<const Numbered&>(other).kind;
   }
+  int number, kind;  // of one kind run together; 0: alone
 };
 
-TEST_F(Queues, JobsThatWaitTogetherRunTogetherAndGetWhatTheyGetAlone) {
-  std::vector<int> runs;
-  std::vector<std::shared_ptr<Job>> jobs;
-  for (int i = 0; i < 5; ++i) jobs.push_back(job(float(i) / 4));
-  jobs[3]->halting.shift = -5;  // another run
+/// A queue whose first job, number 0, runs until it is let go.
+class Held {
+ public:
+  explicit Held(const QueueLimits& limits)
+      : queue(limits, 1, [this](const Jobs& jobs, int) { run(jobs); }),
+        place_(queue.put({std::make_shared<Numbered>(0, 0)})) {
+    begun_.get_future().wait();
+  }
+  ~Held() { let_go(); }
+
+  void let_go() {
+    if (!free_) let_go_.set_value();
+    free_ = true;
+  }
+  /// The numbers of each run after the first, when these jobs are done.
+  std::vector<std::vector<int>> finish(const Jobs& jobs) {
+    let_go();
+    for (const auto& job : jobs) queue.wait(*job);
+    const std::lock_guard lock(mutex_);
+    return runs_;
+  }
+
+ private:
+  void run(const Jobs& jobs) {
+    std::vector<int> numbers;
+    for (const auto& job : jobs) numbers.push_back(static_cast<const Numbered&>(*job).number);
+    if (numbers.front() == 0) {
+      begun_.set_value();
+      let_go_.get_future().wait();
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    runs_.push_back(std::move(numbers));
+  }
+
+  std::mutex mutex_;
+  std::vector<std::vector<int>> runs_;
+  std::promise<void> begun_, let_go_;
+  bool free_ = false;
+
+ public:
+  Queue queue;
+
+ private:
+  Queue::Place place_;
+};
+
+Jobs numbered(std::initializer_list<std::pair<int, int>> jobs) {
+  Jobs made;
+  for (const auto& [number, kind] : jobs) made.push_back(std::make_shared<Numbered>(number, kind));
+  return made;
+}
+
+using Runs = std::vector<std::vector<int>>;
+
+TEST(Queues, JobsThatWaitTogetherRunTogether) {
+  Held held({64, 3});
+  const Jobs jobs = numbered({{1, 1}, {2, 1}, {3, 2}, {4, 1}, {5, 1}});
+  // Five requests, whose places go when all is done.
+  std::vector<std::shared_ptr<Queue::Place>> places;
+  for (const auto& job : jobs) {
+    places.push_back(std::shared_ptr<Queue::Place>(new Queue::Place(held.queue.put({job}))));
+  }
+  EXPECT_EQ(held.finish(jobs), (Runs{{1, 2, 4}, {3}, {5}}));
+}
+
+TEST(Queues, RequestsTakeTurns) {
+  Held held({64, 2});
+  const Jobs many = numbered({{1, 0}, {2, 0}, {3, 0}}), one = numbered({{4, 0}});
+  const Queue::Place first = held.queue.put(many), second = held.queue.put(one);
+  Jobs all = many;
+  all.push_back(one.front());
+  EXPECT_EQ(held.finish(all), (Runs{{1}, {4}, {2}, {3}}));
+}
+
+TEST(Queues, WhatJoinsDoesNotPassOthersTwice) {
+  Held held({64, 2});
+  const Jobs many = numbered({{1, 1}, {2, 1}, {3, 1}, {4, 1}}), one = numbered({{5, 2}});
+  const Queue::Place first = held.queue.put(many), second = held.queue.put(one);
+  Jobs all = many;
+  all.push_back(one.front());
+  EXPECT_EQ(held.finish(all), (Runs{{1, 2}, {5}, {3, 4}}));
+}
+
+TEST(Queues, ARunAloneHasAllThreadsAndManyHaveOneEach) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int running = 0, most = 0, together = 0;
+  std::vector<int> threads_of;
+  Queue queue({64, 8}, 4, [&](const Jobs& jobs, int threads) {
+    std::unique_lock lock(mutex);
+    threads_of.push_back(threads);
+    running += threads;
+    most = std::max(most, running);
+    ++together;
+    changed.notify_all();
+    // Of four jobs each waits until all run: they do so side by side.
+    const bool four = static_cast<const Numbered&>(*jobs.front()).number > 0;
+    if (four) changed.wait_for(lock, std::chrono::seconds(20), [&] { return together == 5; });
+    running -= threads;
+  });
+  const Jobs alone = numbered({{0, 0}}), four = numbered({{1, 0}, {2, 0}, {3, 0}, {4, 0}});
   {
-    Queue queue({64, 3}, [&](int images, double) { runs.push_back(images); });
-    queue.put(jobs);
-    for (const auto& one : jobs) queue.wait(*one);
+    const Queue::Place place = queue.put(alone);
+    queue.wait(*alone.front());
   }
-  EXPECT_EQ(runs, (std::vector<int>{3, 1, 1}));  // 0, 1, 2; then 3, which is unlike 4
-  for (int i = 0; i < 5; ++i) {
-    if (i == 3) continue;
-    const ImageResult right = alone(float(i) / 4);
-    for (size_t c = 0; c < 7; ++c)
-      EXPECT_NEAR(jobs[size_t(i)]->result.logits[c], right.logits[c], 1e-4);
-  }
-  EXPECT_GT(jobs[3]->result.flops, alone(0.75f).flops);
-  EXPECT_EQ(jobs[0]->together, 3);
-  EXPECT_EQ(jobs[4]->together, 1);
+  const Queue::Place place = queue.put(four);
+  for (const auto& job : four) queue.wait(*job);
+  EXPECT_EQ(threads_of, (std::vector<int>{4, 1, 1, 1, 1}));
+  EXPECT_EQ(most, 4);
 }
 
-TEST_F(Queues, RivalsTakeTurns) {
-  int runs = 0;
-  const auto timed = job(0.5f);
-  timed->rival = job(0.5f);
-  timed->rival->kind = Job::Kind::kDenseNetwork;
+TEST(Queues, ManyJobsAreSharedOutAmongTheRuns) {
+  std::mutex mutex;
+  std::multiset<size_t> sizes;
+  const Jobs jobs = numbered({{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}});
   {
-    Queue queue({}, [&](int, double) { ++runs; });
-    queue.put({timed});
-    queue.wait(*timed);
+    std::promise<void> both;
+    const std::shared_future<void> begun_both = both.get_future().share();
+    std::atomic<int> begun = 0;
+    Queue queue({64, 8}, 2, [&](const Jobs& some, int) {
+      if (++begun == 2) both.set_value();
+      {
+        const std::lock_guard lock(mutex);
+        sizes.insert(some.size());
+      }
+      if (begun <= 2) begun_both.wait_for(std::chrono::seconds(20));
+    });
+    const Queue::Place place = queue.put(jobs);
+    for (const auto& job : jobs) queue.wait(*job);
   }
-  EXPECT_GE(runs, 4);
-  EXPECT_LE(runs, 8);
-  EXPECT_GT(timed->rival->network_ms, 0);
-  EXPECT_EQ(timed->result.logits, alone(0.5f).logits);
+  EXPECT_EQ(*sizes.rbegin(), 3u) << "not six for one and none for the other";
 }
 
-TEST_F(Queues, AFullQueueTakesNothingOfARequest) {
-  std::vector<std::shared_ptr<Job>> jobs;
-  for (int i = 0; i < 3; ++i) jobs.push_back(job(0.1f));
-  Queue queue({2, 8}, [](int, double) {});
-  EXPECT_THROW(queue.put(jobs), Busy);
-  EXPECT_EQ(queue.waiting(), 0);
-  queue.put({jobs[0], jobs[1]});
-  queue.wait(*jobs[0]);
-  queue.wait(*jobs[1]);
+TEST(Queues, AFullQueueTakesNothingOfARequest) {
+  Held held({2, 8});
+  EXPECT_THROW(static_cast<void>(held.queue.put(numbered({{1, 0}, {2, 0}, {3, 0}}))), Busy);
+  EXPECT_EQ(held.queue.waiting(), 0);
+  const Jobs two = numbered({{1, 0}, {2, 0}});
+  const Queue::Place place = held.queue.put(two);
+  EXPECT_EQ(held.queue.waiting(), 2);
+  held.finish(two);
 }
 
-TEST_F(Queues, WhatIsTooLateIsGivenUp) {
-  Queue queue({}, [](int, double) {});
-  const auto late = job(0.5f, -1);
-  queue.put({late});
-  EXPECT_THROW(queue.wait(*late), TooLate);
-  const auto next = job(0.5f);  // and the session goes on
-  queue.put({next});
-  queue.wait(*next);
-  EXPECT_EQ(next->result.logits, alone(0.5f).logits);
-}
-
-TEST_F(Queues, AFailureIsOfItsJobAlone) {
-  Queue queue({}, [](int, double) {});
-  const auto wrong = job(0.5f), right = job(0.5f);
-  wrong->halting.hard_budget = 0.01;
-  queue.put({wrong, right});
-  EXPECT_THROW(queue.wait(*wrong), Error);
-  queue.wait(*right);
-  EXPECT_EQ(right->result.logits.size(), 7u);
-}
-
-TEST_F(Queues, WhatHasBegunIsDoneBeforeTheEnd) {
-  const auto last = job(0.5f);
+TEST(Queues, WhatIsGivenUpWaitsNoMore) {
+  Held held({64, 8});
+  const Jobs late = numbered({{1, 0}, {2, 0}, {3, 0}}), next = numbered({{4, 0}});
+  late.front()->deadline = Clock::now() + milliseconds(20);
   {
-    Queue queue({}, [](int, double) {});
-    queue.put({last});
+    const Queue::Place place = held.queue.put(late);
+    EXPECT_THROW(held.queue.wait(*late.front()), TooLate);
+    EXPECT_EQ(held.queue.waiting(), 3);
   }
-  EXPECT_EQ(last->result.logits.size(), 7u);
+  EXPECT_EQ(held.queue.waiting(), 0) << "the other two of that request";
+  for (const auto& job : late) EXPECT_TRUE(job->is_over());
+  const Queue::Place place = held.queue.put(next);
+  EXPECT_EQ(held.finish(next), Runs{{4}});
+}
+
+TEST(Queues, WhatRunsHearsThatItIsGivenUp) {
+  std::promise<void> begun, over;
+  Queue queue({}, 1, [&](const Jobs& jobs, int) {
+    begun.set_value();
+    while (!jobs.front()->is_over()) std::this_thread::sleep_for(milliseconds(1));
+    over.set_value();
+  });
+  {
+    const Queue::Place place = queue.put(numbered({{1, 0}}));
+    begun.get_future().wait();
+  }
+  EXPECT_EQ(over.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
+TEST(Queues, AFailureIsOfItsRunAlone) {
+  Queue queue({}, 1, [](const Jobs& jobs, int) {
+    if (static_cast<const Numbered&>(*jobs.front()).number == 1) fail("one is wrong");
+  });
+  const Jobs jobs = numbered({{1, 0}, {2, 0}});
+  const Queue::Place place = queue.put(jobs);
+  EXPECT_THROW(queue.wait(*jobs[0]), Error);
+  EXPECT_NO_THROW(queue.wait(*jobs[1]));
+}
+
+TEST(Queues, ACrowdIsRememberedForAMoment) {
+  Crowd crowd;
+  const auto now = Clock::now();
+  EXPECT_EQ(crowd.see(1, now), 1);
+  EXPECT_EQ(crowd.see(8, now), 8);
+  EXPECT_EQ(crowd.see(2, now + milliseconds(40)), 8);
+  EXPECT_EQ(crowd.see(2, now + milliseconds(60)), 8);
+  EXPECT_EQ(crowd.see(1, now + milliseconds(120)), 2);
+  EXPECT_EQ(crowd.see(1, now + milliseconds(500)), 1);
+}
+
+TEST(ByteGates, LetInWhatFits) {
+  ByteGate gate(100);
+  const auto soon = [] { return Clock::now() + milliseconds(10); };
+  auto most = gate.take(70, soon());
+  ASSERT_TRUE(most);
+  EXPECT_FALSE(gate.take(40, soon()));
+  EXPECT_TRUE(gate.take(30, soon()));
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(20));
+    most.reset();
+  });
+  EXPECT_TRUE(gate.take(1000, Clock::now() + std::chrono::seconds(20))) << "alone";
+  later.join();
+  EXPECT_TRUE(gate.take(100, soon())) << "all was given back";
 }
 
 }  // namespace

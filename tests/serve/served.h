@@ -31,9 +31,12 @@ class Served : public ::testing::Test {
     std::ofstream(path("spec.json")) << kSmallDetector;
     make({"new", "--spec", path("spec.json"), "--halting-bias", "-1", "--halting-scale", "0.1",
           "--out", path("finder.safetensors")});
-    models_ = new serve::Models(
-        {path("adaptive.safetensors"), path("plain.safetensors"), path("finder.safetensors")},
-        {.threads = 1});
+    std::ofstream(path("spec.json")) << kSmallDetectorWithCut;
+    make({"new", "--spec", path("spec.json"), "--halting-bias", "-1", "--halting-scale", "0.1",
+          "--out", path("choosy.safetensors")});
+    models_ = new serve::Models({path("adaptive.safetensors"), path("plain.safetensors"),
+                                 path("finder.safetensors"), path("choosy.safetensors")},
+                                {.threads = 1});
   }
   static void TearDownTestSuite() {
     delete models_;

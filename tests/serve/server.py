@@ -86,3 +86,8 @@ class Server:
         """Bytes that it has in memory."""
         with open(f"/proc/{self.process.pid}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def most_memory(self):
+        """The most bytes that it ever had in memory."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM"))

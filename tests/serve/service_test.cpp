@@ -1,6 +1,7 @@
 // What the service answers, without sockets.
 #include "serve/service.h"
 
+#include <set>
 #include <thread>
 
 #include "serve/served.h"
@@ -15,12 +16,13 @@ class Services : public test::Served {
  protected:
   static ServiceLimits limits() {
     ServiceLimits limits;
-    limits.max_pixels = 10'000'000;
+    limits.run.max_pixels = 10'000'000;
+    limits.threads = 1;
     return limits;
   }
   HttpReply get(const std::string& path) { return service_.answer({"GET", path, {}, {}}); }
   HttpReply post(const std::string& task, const std::vector<HttpFile>& files,
-                 const std::map<std::string, std::string>& parameters = {}) {
+                 const std::multimap<std::string, std::string>& parameters = {}) {
     return service_.answer({"POST", "/v1/" + task, parameters, files});
   }
   static Json json_of(const HttpReply& reply, int status = 200) {
@@ -48,6 +50,7 @@ TEST_F(Services, ClassifyingGivesWhatTheProgramGives) {
     EXPECT_EQ(found[key], right[key]) << key;
   }
   EXPECT_EQ(found["together"], 1);
+  EXPECT_EQ(found["threads"], 1);
   EXPECT_FALSE(found.contains("ponder_map"));
   EXPECT_FALSE(found.contains("dense_ms"));
 }
@@ -118,7 +121,7 @@ TEST_F(Services, MistakesAreNamedWithTheirStatus) {
     error_of(get(path), 404);
   }
   ServiceLimits small = limits();
-  small.max_pixels = 100;
+  small.run.max_pixels = 100;
   Service strict(*models_, small);
   EXPECT_NE(
       error_of(strict.answer({"POST", "/v1/classify", {}, {{"", picture_}}}), 400).find("100"),
@@ -126,12 +129,75 @@ TEST_F(Services, MistakesAreNamedWithTheirStatus) {
   small = limits();
   small.queue.waiting = 1;
   Service busy(*models_, small);
-  const HttpReply reply =
-      busy.answer({"POST", "/v1/classify", {}, {{"", picture_}, {"", picture_}}});
-  EXPECT_EQ(reply.status, 503);
-  EXPECT_EQ(std::count(reply.headers.begin(), reply.headers.end(),
-                       std::pair<std::string, std::string>("Retry-After", "1")),
-            1);
+  EXPECT_NE(
+      error_of(busy.answer({"POST", "/v1/classify", {}, {{"", picture_}, {"", picture_}}}), 413)
+          .find("2 images"),
+      std::string::npos);
+}
+
+TEST_F(Services, AFullQueueIsToldOfBeforeImagesAreDecoded) {
+  ServiceLimits small = limits();
+  small.queue.waiting = 2;
+  Service service(*models_, small);
+  // Requests of two images of which the first is slow: some find the queue full.
+  std::atomic<int> busy = 0, answered = 0;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([&] {
+      const HttpReply reply = service.answer(
+          {"POST", "/v1/classify", {{"size", "512"}}, {{"", picture_}, {"", picture_}}});
+      const bool later = std::count(reply.headers.begin(), reply.headers.end(),
+                                    std::pair<std::string, std::string>("Retry-After", "1")) == 1;
+      EXPECT_EQ(reply.status == 503, later) << reply.body;
+      ++(later ? busy : answered);
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_GT(busy, 0);
+  EXPECT_GT(answered, 0);
+}
+
+TEST_F(Services, WhatIsTooLateLeavesNothingBehind) {
+  ServiceLimits hasty = limits();
+  hasty.seconds = 0;
+  Service service(*models_, hasty);
+  const std::vector<HttpFile> files(40, {"", picture_});
+  EXPECT_EQ(service.answer({"POST", "/v1/classify", {{"size", "512"}}, files}).status, 504);
+  EXPECT_NE(service.answer({"GET", "/metrics", {}, {}}).body.find("sact_queue_images 0\n"),
+            std::string::npos);
+}
+
+TEST_F(Services, DetectorsLookAtAsManyBoxesAsTheProgram) {
+  for (const auto& [parameters, options, proposals] :
+       {std::tuple(std::multimap<std::string, std::string>{}, std::vector<std::string>{}, 0),
+        std::tuple(std::multimap<std::string, std::string>{{"all_boxes", "1"}, {"boxes", "7"}},
+                   std::vector<std::string>{"--all-boxes", "--boxes", "7"}, 7)}) {
+    std::vector<std::string> arguments = {"detect",
+                                          path("choosy.safetensors"),
+                                          kPicture,
+                                          "--json",
+                                          "--no-pictures",
+                                          "--threads",
+                                          "1",
+                                          "--score",
+                                          "0.1"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    auto asked = parameters;
+    asked.insert({{"model", "choosy"}, {"score", "0.1"}});
+    const Json right = printed(arguments);
+    const Json found = json_of(post("detect", {{"a.png", picture_}}, asked))["images"][0];
+    EXPECT_EQ(found["proposals"], proposals);
+    for (const char* key : {"detections", "proposals", "box_flops"}) {
+      EXPECT_EQ(found[key], right[key]) << key;
+    }
+  }
+}
+
+TEST_F(Services, ParametersWithoutEffectAreRefused) {
+  EXPECT_NE(error_of(post("detect", {{"", picture_}}, {{"top", "3"}}), 400).find("/v1/classify"),
+            std::string::npos);
+  EXPECT_NE(error_of(post("saliency", {{"", picture_}}, {{"maps", "1"}}), 400).find("maps"),
+            std::string::npos);
 }
 
 TEST_F(Services, TheDescriptionIsOfWhatThereIs) {
@@ -139,13 +205,29 @@ TEST_F(Services, TheDescriptionIsOfWhatThereIs) {
   EXPECT_EQ(api["openapi"], "3.0.3");
   for (const auto& [path, methods] : api["paths"].items()) {
     for (const auto& [method, what] : methods.items()) {
-      std::map<std::string, std::string> parameters;
-      if (what.contains("parameters")) {
-        for (const Json& parameter : what["parameters"]) {
-          const std::string name = parameter["name"];
-          if (name == "model" || name == "budget" || name == "size") continue;
-          parameters[name] = name == "hard_budget" ? "0.95" : parameter["schema"]["default"].dump();
+      // Whatever is described is taken, at both ends of its range; and nothing else.
+      std::multimap<std::string, std::string> parameters;
+      const Json described = what.value("parameters", Json::array());
+      std::set<std::string> names;
+      for (const Json& parameter : described) {
+        const std::string name = parameter["name"];
+        names.insert(name);
+        if (name == "model" || name == "budget") continue;
+        const Json& schema = parameter["schema"];
+        const bool low = name == "size" || name == "dense";
+        parameters.emplace(name, name == "hard_budget" ? "0.95"
+                                 : name == "halting_shift"
+                                     ? "0.5"
+                                     : schema[low ? "minimum" : "maximum"].dump());
+      }
+      if (const auto task = task_at(path)) {
+        std::set<std::string> taken = {"model"};
+        for (const Parameter& one : make_parameters(1024)) {
+          if (one.is_of(*task)) taken.insert(one.name);
         }
+        EXPECT_EQ(names, taken) << path;
+        const Json& form = what["requestBody"]["content"]["multipart/form-data"]["schema"];
+        EXPECT_EQ(form["properties"].size(), names.size() + 1) << "and the image";
       }
       const bool posts = method == "post";
       const HttpReply reply = service_.answer(
@@ -154,7 +236,7 @@ TEST_F(Services, TheDescriptionIsOfWhatThereIs) {
       EXPECT_EQ(reply.status, 200) << path << reply.body;
     }
   }
-  EXPECT_EQ(json_of(get("/v1/models"))["models"].size(), 3u);
+  EXPECT_EQ(json_of(get("/v1/models"))["models"].size(), 4u);
 }
 
 TEST_F(Services, HealthMetricsAndPage) {

@@ -84,6 +84,7 @@ struct TiffKind {
   int compression = COMPRESSION_NONE, orientation = ORIENTATION_TOPLEFT;
   int alpha = -1;  // EXTRASAMPLE_...
   bool big_endian = false, tiled = false;
+  int rows_per_strip = 4;
   std::vector<uint16_t> palette = {};  // red, green, blue of all colours
 };
 
@@ -158,7 +159,7 @@ inline Bytes make_tiff(const TiffKind& kind, Samples rows) {
     std::copy_n(rows.begin(), std::min(rows.size(), tile.size()), tile.begin());
     TIFFWriteTile(tiff, tile.data(), 0, 0, 0, 0);
   } else {
-    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 4);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, uint32_t(kind.rows_per_strip));
     const size_t row_bytes = size_t(TIFFScanlineSize(tiff));
     for (int y = 0; y < kind.height; ++y) {
       TIFFWriteScanline(tiff, rows.data() + row_bytes * size_t(y), uint32_t(y), 0);

@@ -43,7 +43,7 @@ DetectorPlan::DetectorPlan(const ModelSpec& detector, const WeightSource& weight
       extractor(
           std::make_shared<Plan>(extractor_spec(detector), weights, table, type, multiplications)),
       boxes(box_plan(detector, weights, table, type, multiplications)),
-      proposals(std::make_shared<ProposalPlan>(detector, weights, table, type)) {}
+      proposals(std::make_shared<ProposalPlan>(detector, weights, table, type, multiplications)) {}
 
 CpuDetectorSession::CpuDetectorSession(std::shared_ptr<const DetectorPlan> plan, int threads,
                                        const HaltingControl& halting)

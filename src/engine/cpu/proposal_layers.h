@@ -15,7 +15,8 @@ namespace sact::engine {
 
 struct ProposalPlan {
   ProposalPlan(const ModelSpec& detector, const WeightSource& weights,
-               const kernels::Table& kernel_table, kernels::DataType operands);
+               const kernels::Table& kernel_table, kernels::DataType operands,
+               Multiplications multiplications = Multiplications::kFewest);
 
   const kernels::Table& table;
   kernels::DataType type;
@@ -32,17 +33,26 @@ class ProposalSession : private LayerTeam {
   /// `features` are those of one image.
   AnchorOutputs run(const detect::FeatureMap& features);
 
+  using LayerTeam::profile;
+  using LayerTeam::set_profiling;
+
  private:
   void prepare(Size size);
+  void take_memory(Size size, int64_t transformed);
   void work(int thread, const detect::FeatureMap& features, AnchorOutputs& outputs);
+  void convolve(int thread);
 
   std::shared_ptr<const ProposalPlan> plan_;
   Grid grid_;
-  RowList neighbours_;
+  int tile_side_ = 0;   // of the convolution; 0: direct
+  RowList tiles_;       // all of them
+  RowList neighbours_;  // where it is direct
   Arena arena_{0};
-  int held_ = 0;  // rows that the arena is for
+  // What the arena is for: rows, and numbers of transformed inputs of all threads.
+  int64_t held_rows_ = 0, held_transformed_ = 0;
   // Operands, [rows, channels]; the features have a row of zeros after the last.
   void *features_ = nullptr, *hidden_ = nullptr;
+  float* transformed_ = nullptr;
 };
 
 }  // namespace sact::engine

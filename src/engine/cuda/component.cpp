@@ -25,8 +25,11 @@ class CudaBackend : public Backend {
  public:
   CudaBackend() {
     if (!has_cuda_component()) return;
-    capabilities_.types = {{"cuda", Precision::kFloat32}, {"cuda", Precision::kBFloat16}};
+    capabilities_.types = {{"cuda", Precision::kFloat32},
+                           {"cuda", Precision::kBFloat16},
+                           {"cuda", Precision::kFloat16}};
     capabilities_.prescribes_units = true;
+    capabilities_.steers = true;
   }
 
   std::string name() const override { return "cuda"; }

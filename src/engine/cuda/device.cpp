@@ -134,6 +134,10 @@ const void* WeightMemory::put(const void* values, size_t bytes) {
   return to;
 }
 
+void WeightMemory::wait() const {
+  expect(cudaDeviceSynchronize(), "weights");
+}
+
 int64_t WeightMemory::bytes() const {
   int64_t sum = 0;
   for (const DeviceMemory& piece : pieces_) sum += int64_t(piece.bytes());

@@ -96,6 +96,9 @@ class WeightMemory {
     return static_cast<const float*>(put(values.data(), values.size() * sizeof(float)));
   }
   const void* put(const void* values, size_t bytes);
+  /// Until all are there: a copy of ordinary memory may come back before, and the streams of
+  /// sessions wait for no other.
+  void wait() const;
   int64_t bytes() const;
 
  private:

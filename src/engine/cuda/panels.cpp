@@ -1,34 +1,41 @@
 #include "engine/cuda/panels.h"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "kernels/cuda/inference/calls.h"
+#include "base/half.h"
 
 namespace sact::engine {
 
-uint16_t bf16_bits(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  if (value != value) return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);  // to nearest, ties to even
+uint16_t half_bits(float value, cuda::Element type) {
+  return type == cuda::Element::kFloat16 ? f16_from_float(value) : bf16_from_float(value);
 }
 
-float rounded_to_bf16(float value) {
-  return std::bit_cast<float>(uint32_t(bf16_bits(value)) << 16);
+float from_half_bits(uint16_t bits, cuda::Element type) {
+  return type == cuda::Element::kFloat16 ? float_from_f16(bits) : float_from_bf16(bits);
 }
 
-PackedNorm pack_norm(const Affine& norm) {
+float rounded_to(float value, cuda::Element type) {
+  return type == cuda::Element::kFloat32 ? value : from_half_bits(half_bits(value, type), type);
+}
+
+PackedNorm pack_norm(const Affine& norm, cuda::Element type) {
   const size_t channels = norm.scale.size();
   SACT_ASSERT(channels % 16 == 0);
   PackedNorm packed;
   std::vector<uint16_t> signs, shifts;
   for (size_t c = 0; c < channels; ++c) {
-    const float scale = norm.scale[c], shift = norm.shift[c], size = std::fabs(scale);
-    // Without a scale it is a constant: relu(0 x + 1) times that.
-    packed.weight_factors.push_back(size > 0 ? size : std::fmax(shift, 0.0f));
-    signs.push_back(bf16_bits(size > 0 ? std::copysign(1.0f, scale) : 0.0f));
-    shifts.push_back(bf16_bits(size > 0 ? shift / size : 1.0f));
+    const float scale = norm.scale[c], shift = norm.shift[c];
+    // With |scale| for its factor s is a sign, and exact. fp16 has a short range: there c stays
+    // small, and s may be less than 1.
+    constexpr float kMostShift = 64;
+    float factor = std::fabs(scale);
+    if (type == cuda::Element::kFloat16) factor = std::max(factor, std::fabs(shift) / kMostShift);
+    const bool constant = scale == 0;  // relu(0 x + 1) times that
+    packed.weight_factors.push_back(constant ? std::fmax(shift, 0.0f) : factor);
+    signs.push_back(half_bits(constant ? 0.0f : scale / factor, type));
+    shifts.push_back(half_bits(constant ? 1.0f : shift / factor, type));
   }
   const auto pair = [](const std::vector<uint16_t>& values, size_t c) {
     return uint32_t(values[c]) | uint32_t(values[c + 1]) << 16;
@@ -47,7 +54,8 @@ PackedNorm pack_norm(const Affine& norm) {
 namespace {
 
 /// [columns / height][steps][height columns][64 of the depth], swizzled.
-std::vector<uint16_t> pack(const std::vector<float>& weights, size_t width, size_t height) {
+std::vector<uint16_t> pack(const std::vector<float>& weights, size_t width, size_t height,
+                           cuda::Element type) {
   const size_t depth = weights.size() / width, steps = depth / 64;
   SACT_ASSERT(width % height == 0 && depth % 64 == 0);
   std::vector<uint16_t> panels(weights.size());
@@ -57,7 +65,7 @@ std::vector<uint16_t> pack(const std::vector<float>& weights, size_t width, size
       for (size_t row = 0; row < height; ++row) {
         for (size_t k = 0; k < 64; ++k) {
           to[row * 64 + ((k / 8) ^ (row & 7)) * 8 + k % 8] =
-              bf16_bits(weights[(step * 64 + k) * width + panel * height + row]);
+              half_bits(weights[(step * 64 + k) * width + panel * height + row], type);
         }
       }
     }
@@ -67,11 +75,12 @@ std::vector<uint16_t> pack(const std::vector<float>& weights, size_t width, size
 
 }  // namespace
 
-std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns) {
-  return pack(weights, size_t(columns), 64);
+std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns,
+                                  cuda::Element type) {
+  return pack(weights, size_t(columns), 64, type);
 }
 
-std::vector<uint16_t> pack_score(const FoldedScore& score) {
+std::vector<uint16_t> pack_score(const FoldedScore& score, cuda::Element type) {
   constexpr size_t kWidth = 16;
   const size_t channels = score.global.size();
   std::vector<float> weights(channels * kWidth);
@@ -81,7 +90,7 @@ std::vector<uint16_t> pack_score(const FoldedScore& score) {
     }
     weights[c * kWidth + FoldedScore::kTaps] = score.global[c];
   }
-  return pack(weights, kWidth, kWidth);
+  return pack(weights, kWidth, kWidth, type);
 }
 
 std::vector<float> stem_depths(const std::vector<float>& weights, int out) {

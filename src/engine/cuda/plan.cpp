@@ -23,7 +23,7 @@ std::vector<float> transposed(const FoldedLayer& folded) {
 }  // namespace
 
 bool CudaPlan::has_tensor_cores() const {
-  return type == cuda::Element::kBFloat16;  // open_device() takes no GPU without
+  return type != cuda::Element::kFloat32;  // open_device() takes no GPU without
 }
 
 bool CudaPlan::packs(const ConvStep& step) const {
@@ -34,7 +34,7 @@ bool CudaPlan::packs(const ConvStep& step) const {
 DeviceNorm CudaPlan::put_norm(const Affine& norm) {
   DeviceNorm put{memory.put(norm.scale), memory.put(norm.shift)};
   if (!has_tensor_cores() || norm.scale.size() % 64 != 0) return put;
-  const PackedNorm packed = pack_norm(norm);
+  const PackedNorm packed = pack_norm(norm, type);
   put.packed = memory.put(packed.pairs.data(), packed.pairs.size() * sizeof(uint32_t));
   return put;
 }
@@ -54,18 +54,16 @@ DeviceLayer CudaPlan::put_layer(const FoldedLayer& folded, const Affine* before)
   if (packs(step)) {
     std::vector<float> scaled = weights;
     if (before) {
-      const std::vector<float> factors = pack_norm(*before).weight_factors;
+      const std::vector<float> factors = pack_norm(*before, type).weight_factors;
       for (size_t i = 0; i < scaled.size(); ++i) scaled[i] *= factors[i / size_t(step.out)];
     }
-    panels = pack_panels(scaled, step.out);
+    panels = pack_panels(scaled, step.out, type);
   } else if (has_tensor_cores() && step.in == 3 && step.kernel == 7 && step.stride == 2 &&
              step.out % 64 == 0) {
-    panels = pack_panels(stem_depths(folded.weights, step.out), step.out);
+    panels = pack_panels(stem_depths(folded.weights, step.out), step.out, type);
   }
   if (!panels.empty()) layer.panels = memory.put(panels.data(), panels.size() * sizeof(uint16_t));
-  if (type == cuda::Element::kBFloat16) {
-    for (float& weight : weights) weight = rounded_to_bf16(weight);
-  }
+  for (float& weight : weights) weight = rounded_to(weight, type);
   layer.weights = memory.put(weights);
   layer.bias = memory.put(folded.bias);
   return layer;
@@ -77,7 +75,7 @@ DeviceScore CudaPlan::put_score(const FoldedScore& folded) {
   score.global = memory.put(folded.global);
   score.shift = folded.shift;
   if (has_tensor_cores() && folded.step.channels % 64 == 0) {
-    const std::vector<uint16_t> panels = pack_score(folded);
+    const std::vector<uint16_t> panels = pack_score(folded, type);
     score.panels = memory.put(panels.data(), panels.size() * sizeof(uint16_t));
   }
   if (folded.taps.empty()) return score;
@@ -119,15 +117,17 @@ CudaPlan::CudaPlan(const ModelSpec& model, const WeightSource& weights, cuda::El
     blocks.emplace_back();
     for (const UnitSteps& unit : block) blocks.back().push_back(put_unit(unit, folding));
   }
-  if (!architecture.head) return;
-  const FoldedLayer linear = folding.layer(architecture.head->linear);
-  head.emplace();
-  if (architecture.head->norm) head->norm = put_norm(folding.norm(*architecture.head->norm));
-  head->name = linear.step.name;
-  head->depth = linear.step.in;
-  head->columns = linear.step.out;
-  head->weights = memory.put(linear.weights);
-  head->bias = memory.put(linear.bias);
+  if (architecture.head) {
+    const FoldedLayer linear = folding.layer(architecture.head->linear);
+    head.emplace();
+    if (architecture.head->norm) head->norm = put_norm(folding.norm(*architecture.head->norm));
+    head->name = linear.step.name;
+    head->depth = linear.step.in;
+    head->columns = linear.step.out;
+    head->weights = memory.put(linear.weights);
+    head->bias = memory.put(linear.bias);
+  }
+  memory.wait();
 }
 
 }  // namespace sact::engine

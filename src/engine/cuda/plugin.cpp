@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include "base/log.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "engine/cuda/component.h"
 #include "engine/cuda/session.h"
@@ -11,30 +12,44 @@ namespace {
 
 class CudaNetwork : public LoadedNetwork {
  public:
-  explicit CudaNetwork(std::shared_ptr<const CudaPlan> plan) : plan_(std::move(plan)) {}
+  CudaNetwork(std::shared_ptr<const CudaPlan> plan, Precision precision)
+      : plan_(std::move(plan)), precision_(precision) {}
 
   std::unique_ptr<NetworkSession> session(int, const HaltingControl& halting) const override {
     log_verbose("the CUDA engine runs in {} on {}", name_of_type(), plan_->device.name);
     return std::make_unique<CudaSession>(plan_, halting);
   }
   KernelFacts kernels() const override {
-    return {fmt::format("sm_{}{}", plan_->device.major, plan_->device.minor), name_of_type(),
-            plan_->device.name};
+    const char* products = plan_->type == cuda::Element::kFloat32
+                               ? "plain"
+                               : cuda_settings(plan_->device).products_name();
+    return {fmt::format("sm_{}{} {}", plan_->device.major, plan_->device.minor, products),
+            name_of_type(), plan_->device.name};
   }
 
  private:
-  const char* name_of_type() const {
-    return plan_->type == cuda::Element::kFloat32 ? "fp32" : "bf16";
-  }
+  const char* name_of_type() const { return precision_name(precision_); }
 
   std::shared_ptr<const CudaPlan> plan_;
+  Precision precision_;
 };
 
+cuda::Element element_of(Precision precision) {
+  switch (precision) {
+    case Precision::kBFloat16:
+      return cuda::Element::kBFloat16;
+    case Precision::kFloat16:
+      return cuda::Element::kFloat16;
+    default:
+      return cuda::Element::kFloat32;
+  }
+}
+
 std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source, const LoadOptions& options) {
-  const cuda::Element type = options.precision == Precision::kBFloat16 ? cuda::Element::kBFloat16
-                                                                       : cuda::Element::kFloat32;
   return std::make_shared<CudaNetwork>(
-      std::make_shared<CudaPlan>(source.spec, source.weights, type, open_device()));
+      std::make_shared<CudaPlan>(source.spec, source.weights, element_of(options.precision),
+                                 open_device()),
+      options.precision);
 }
 
 CudaFacts facts() {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "engine/cuda/device_rates.h"
 #include "model/flops.h"
 
 namespace sact::engine {
@@ -26,11 +27,19 @@ int64_t affordable_bytes() {
 }  // namespace
 
 CudaSession::CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting)
-    : plan_(std::move(plan)), halting_(halting) {
+    : CudaSession(plan, halting, cuda_settings(plan->device)) {}
+
+CudaSession::CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting,
+                         const CudaSettings& settings)
+    : plan_(std::move(plan)), halting_(halting), settings_(settings) {
   launch_.stream = stream_.get();
   launch_.multiprocessors = plan_->device.multiprocessors;
-  launch_.hopper = plan_->device.has_hopper();
-  if (!launch_.hopper || plan_->type != cuda::Element::kBFloat16) return;
+  launch_.products = settings_.products;
+  launch_.overlap = settings_.overlap;
+  if (launch_.products != cuda::Products::kHopper || plan_->type == cuda::Element::kFloat32 ||
+      !settings_.sharing) {
+    return;
+  }
   const auto bytes = size_t(cuda::scratch_bytes(launch_.multiprocessors));
   scratch_ = DeviceMemory(bytes, "a session");
   expect(cudaMemsetAsync(scratch_.data(), 0, bytes, stream_.get()), "a session");
@@ -119,6 +128,14 @@ void CudaSession::upload(const InputView& input) {
   }
 }
 
+void CudaSession::set_halting(const HaltingControl& halting) {
+  if (halting.shift == halting_.shift && halting.hard_budget == halting_.hard_budget) return;
+  halting_ = halting;
+  budget_.reset();
+  geometry_ = {};       // the budget is made with it
+  forget_recordings();  // the shift is in them
+}
+
 void CudaSession::prescribe_units(std::vector<std::vector<int32_t>> units) {
   SACT_ASSERT(units.empty() || plan_->spec.adaptive());
   prescribed_ = std::move(units);
@@ -135,7 +152,8 @@ void CudaSession::check_prescribed(const InputView& input) const {
   }
 }
 
-/// The numbers of a group's images; their addresses stay, so that recordings can go on.
+/// The numbers of a group's images; their addresses stay, so that recordings can go on. On the
+/// stream of the session, which waits for no other.
 void CudaSession::upload_prescribed(int first_image) {
   if (prescribed_.empty()) return;
   int64_t all = 0;
@@ -150,7 +168,8 @@ void CudaSession::upload_prescribed(int first_image) {
   for (size_t block = 0; block < geometry_.blocks.size(); ++block) {
     const cuda::GridShape& grid = geometry_.blocks[block];
     const int32_t* from = prescribed_[block].data() + int64_t(first_image) * grid.positions();
-    expect(cudaMemcpy(to, from, size_t(grid.rows()) * sizeof(int32_t), cudaMemcpyHostToDevice),
+    expect(cudaMemcpyAsync(to, from, size_t(grid.rows()) * sizeof(int32_t), cudaMemcpyHostToDevice,
+                           stream_.get()),
            "prescribed units");
     prescribed_at_.push_back(to);
     to += grid.rows();
@@ -166,7 +185,8 @@ cudaGraphExec_t CudaSession::recorded(const InputView& input) {
     std::rotate(known, known + 1, recordings_.end());
     return recordings_.back().graph;
   }
-  expect(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "recording");
+  // Relaxed: the first start of a kernel loads it, which other modes may forbid meanwhile.
+  expect(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeRelaxed), "recording");
   cudaGraph_t graph = nullptr;
   try {
     start_network(input.layout);
@@ -186,6 +206,11 @@ cudaGraphExec_t CudaSession::recorded(const InputView& input) {
   }
   recordings_.push_back(made);
   return made.graph;
+}
+
+void CudaSession::start(const InputView& input) {
+  if (!settings_.graphs) return start_network(input.layout);
+  expect(cudaGraphLaunch(recorded(input), stream_.get()), "the network");
 }
 
 ImageResult CudaSession::empty_result() const {
@@ -238,15 +263,12 @@ std::vector<ImageResult> CudaSession::run(const InputView& input) {
   std::vector<ImageResult> results(static_cast<size_t>(input.count));
   const int together = group_size(input);
   for (int first = 0; first < input.count; first += together) {
+    if (interrupted_ && interrupted_()) throw Interrupted("the run was interrupted");
     const InputView part = input.part(first, std::min(together, input.count - first));
     prepare(part.count, part.size);
     upload_prescribed(first);
     upload(part);
-    if (timing_) {
-      start_network(part.layout);
-    } else {
-      expect(cudaGraphLaunch(recorded(part), stream_.get()), "the network");
-    }
+    timing_ ? start_network(part.layout) : start(part);
     download(part, std::span(results).subspan(size_t(first), size_t(part.count)));
   }
   set_flops(plan_->spec, input.size, results);
@@ -263,11 +285,9 @@ double CudaSession::time_run(const InputView& input) {
     prepare(part.count, part.size);
     upload_prescribed(first);
     upload(part);
-    cudaGraphExec_t graph = recorded(part);
-    // Once before, because a GPU that waited for its images has slowed down.
-    expect(cudaGraphLaunch(graph, stream_.get()), "the network");
+    start(part);  // once before, because a GPU that waited for its images has slowed down
     begin.record(stream_);
-    expect(cudaGraphLaunch(graph, stream_.get()), "the network");
+    start(part);
     end.record(stream_);
     ms += end.milliseconds_since(begin);
   }
@@ -275,6 +295,7 @@ double CudaSession::time_run(const InputView& input) {
 }
 
 std::vector<LayerTime> CudaSession::time_layers(const InputView& input) {
+  const DeviceRates rates = measure_rates(stream_, launch_);
   timing_ = true;
   try {
     for (int turn = 0; turn < 2; ++turn) {  // the first loads kernels
@@ -289,9 +310,13 @@ std::vector<LayerTime> CudaSession::time_layers(const InputView& input) {
   std::vector<LayerTime> times;
   for (const TimedLayer& timed : timed_) {
     const DeviceLayer& layer = *timed.layer;
-    times.push_back({layer.name, timed.rows, layer.kernel * layer.kernel, layer.depth,
-                     layer.columns, "registers", 1, 1,
-                     timed.end.milliseconds_since(timed.begin) / 1000});
+    LayerTime time{layer.name,  timed.rows,    layer.kernel * layer.kernel,
+                   layer.depth, layer.columns, "registers"};
+    time.seconds = timed.end.milliseconds_since(timed.begin) / 1000;
+    time.bytes = timed.bytes;
+    time.bytes_per_second = rates.bytes;
+    if (plan_->type != cuda::Element::kFloat32) time.operations_per_second = rates.operations;
+    times.push_back(std::move(time));
   }
   timed_.clear();
   return times;

@@ -13,6 +13,7 @@
 
 #include "backend/session.h"
 #include "engine/cuda/plan.h"
+#include "engine/cuda/settings.h"
 #include "engine/cuda/workspace.h"
 #include "halting/control.h"
 #include "kernels/cuda/inference/kernels.h"
@@ -23,11 +24,18 @@ namespace sact::engine {
 class CudaSession : public NetworkSession {
  public:
   explicit CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting = {});
+  CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting,
+              const CudaSettings& settings);
   ~CudaSession() override;
 
   std::vector<ImageResult> run(const InputView& input) override;
   using NetworkSession::run;
   void expect_memory(int count, Size size) const override;
+  void set_halting(const HaltingControl& halting) override;
+  /// Asked before every group of images, which the device runs as a whole.
+  void set_interruption(std::function<bool()> interrupted) override {
+    interrupted_ = std::move(interrupted);
+  }
   void prescribe_units(std::vector<std::vector<int32_t>> units) override;
   std::vector<LayerTime> time_layers(const InputView& input) override;
   /// On the device, between two events; images that run in several groups, all of them.
@@ -59,6 +67,8 @@ class CudaSession : public NetworkSession {
   void prepare(int images, Size size);
   void forget_recordings();
   cudaGraphExec_t recorded(const InputView& input);
+  /// Puts a batch that is uploaded on the stream.
+  void start(const InputView& input);
   void upload(const InputView& input);
   void upload_prescribed(int first_image);
   void download(const InputView& input, std::span<ImageResult> results);
@@ -83,14 +93,16 @@ class CudaSession : public NetworkSession {
   void start_residual(BlockState& state, const DeviceUnit& unit, cuda::Product call);
   /// Returns how many planes of scores the product leaves.
   int start_product(const DeviceLayer& layer, const cuda::Product& call);
+  cuda::Launch after_copy() const;
   cuda::RowSet rows_in(Domain domain, const BlockState& state) const;
   template <typename Call>
-  void start(const Call& call) {
+  void put(const Call& call) {
     cuda::run(call, plan_->type, launch_);
   }
 
   std::shared_ptr<const CudaPlan> plan_;
   HaltingControl halting_;
+  CudaSettings settings_;
   Stream stream_;
   cuda::Launch launch_;
   DeviceMemory memory_, prescribed_memory_, scratch_;
@@ -102,10 +114,12 @@ class CudaSession : public NetworkSession {
   std::vector<const int32_t*> prescribed_at_;  // on the device, of blocks
   std::optional<HardBudget> budget_;
   std::vector<float> features_;
+  std::function<bool()> interrupted_;
   // While layers are timed.
   struct TimedLayer {
     const DeviceLayer* layer;
     int64_t rows;
+    double bytes;
     Event begin, end;
   };
   bool timing_ = false;

@@ -1,4 +1,6 @@
 // What a session puts on its stream for a network.
+#include <utility>
+
 #include "base/error.h"
 #include "engine/cuda/session.h"
 #include "halting/halting.h"
@@ -9,6 +11,22 @@ namespace {
 template <typename Number>
 Number* at(std::byte* base, int64_t offset) {
   return reinterpret_cast<Number*>(base + offset);
+}
+
+/// The fewest bytes that a product on so many rows has to move.
+double bytes_moved(const cuda::Product& call, cuda::Element type, int64_t rows) {
+  const double element = bytes_of(type);
+  // Windows without a list read every row; of those in lists, at least as many as they write.
+  const bool all = !call.rows.list && (call.kernel > 1 || call.stem);
+  const double read =
+      double(all ? call.from.rows() : rows) * (call.stem ? cuda::kStemChannels : call.depth);
+  double written = double(rows) * call.columns;
+  if (call.add) {  // the stream is read, too
+    const int mean = !call.mean ? 0 : call.mean_begins ? 1 : 2;
+    written *= 1 + (call.mean_only ? 0 : 1) + mean;
+  }
+  const double weights = double(call.taps()) * call.depth * call.columns;
+  return element * (read + written + weights);
 }
 
 }  // namespace
@@ -39,7 +57,10 @@ int CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& ca
     stream_.wait();
     expect(cudaMemcpy(&rows, call.rows.count, sizeof rows, cudaMemcpyDeviceToHost), "a count");
   }
-  TimedLayer timed{&layer, rows, {}, {}};
+  TimedLayer timed{&layer, rows, bytes_moved(call, plan_->type, rows), {}, {}};
+  // All is on the stream before it begins, so that the host takes no part of the time.
+  constexpr int64_t kCycles = 50'000;
+  cuda::run(cuda::Pause{kCycles}, launch_);
   timed.begin.record(stream_);
   const int planes = cuda::run(call, plan_->type, launch_);
   timed.end.record(stream_);
@@ -49,11 +70,18 @@ int CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& ca
 
 /// The last product of a unit, which leaves the scores of the new states where it can.
 void CudaSession::start_residual(BlockState& state, const DeviceUnit& unit, cuda::Product call) {
-  if (unit.score) {
+  if (unit.score && settings_.scores) {
     call.score_panels = unit.score->panels;
     call.score_planes = space_.score_planes;
   }
   state.score_planes = start_product(unit.layers.back(), call);
+}
+
+/// For a kernel that may follow a copy: only kernels let others begin before they have ended.
+cuda::Launch CudaSession::after_copy() const {
+  cuda::Launch launch = launch_;
+  launch.overlap = false;
+  return launch;
 }
 
 void CudaSession::start_network(InputLayout layout) {
@@ -68,7 +96,7 @@ void CudaSession::start_network(InputLayout layout) {
 }
 
 bool CudaSession::stem_on_tensor_cores() const {
-  return plan_->stem && plan_->stem->panels &&
+  return plan_->stem && plan_->stem->panels && launch_.products != cuda::Products::kPlain &&
          cuda::padded_for_stem(geometry_.stem).rows() / 2 < cuda::kMostGatheredRows;
 }
 
@@ -81,7 +109,7 @@ void CudaSession::start_stem(InputLayout layout) {
   enter.planes = layout == InputLayout::kPlanes;
   if (stem_on_tensor_cores()) enter.padded = cuda::padded_for_stem(geometry_.stem);
   enter.output = plan_->stem ? space_.input : space_.streams[0];
-  start(enter);
+  cuda::run(enter, plan_->type, after_copy());
   if (!plan_->stem) return;
   const auto steps = stem_of(plan_->spec);
   cuda::Product call = product_of(*plan_->stem, geometry_.input, geometry_.stem, space_.input);
@@ -102,7 +130,7 @@ void CudaSession::start_stem(InputLayout layout) {
   pool.channels = plan_->stem->columns;
   pool.input = space_.streams[1];
   pool.output = space_.streams[0];
-  start(pool);
+  put(pool);
 }
 
 cuda::RowSet CudaSession::rows_in(Domain domain, const BlockState& state) const {
@@ -142,8 +170,8 @@ void CudaSession::start_block(int block) {
     if (spec.adaptive()) start_halting(state, unit, number);
   }
   if (keeps_mean) {
-    start(cuda::Settle{grid.rows(), spec.block_channels(block), int(units.size()),
-                       state.halting.remainders, state.halting.units, state.stream, state.mean});
+    put(cuda::Settle{grid.rows(), spec.block_channels(block), int(units.size()),
+                     state.halting.remainders, state.halting.units, state.stream, state.mean});
   }
   std::swap(space_.streams[0], space_.streams[keeps_mean ? 2 : 1]);
 }
@@ -182,8 +210,8 @@ void CudaSession::start_first_basic(BlockState& state, const DeviceUnit& unit) {
   const cuda::GridShape& grid = geometry_.blocks[size_t(state.number)];
   const void* operands = state.entered;
   if (unit.preactivation.scale) {
-    start(cuda::Normalise{before.rows(), unit.layers[0].depth, state.entered,
-                          unit.preactivation.scale, unit.preactivation.shift, space_.preactivated});
+    put(cuda::Normalise{before.rows(), unit.layers[0].depth, state.entered,
+                        unit.preactivation.scale, unit.preactivation.shift, space_.preactivated});
     operands = space_.preactivated;
   }
   cuda::Product conv1 = product_of(unit.layers[0], before, grid, operands);
@@ -204,7 +232,9 @@ void CudaSession::start_first_basic(BlockState& state, const DeviceUnit& unit) {
   conv2.output = state.stream;
   conv2.add = true;
   conv2.relu = unit.relu;
+  const cuda::Launch usual = std::exchange(launch_, after_copy());
   start_residual(state, unit, conv2);
+  launch_ = usual;
 }
 
 void CudaSession::set_residual(cuda::Product& call, const BlockState& state, const DeviceUnit& unit,
@@ -244,8 +274,8 @@ void CudaSession::start_basic(BlockState& state, const DeviceUnit& unit, int num
   const cuda::GridShape& grid = geometry_.blocks[size_t(state.number)];
   const void* operands = state.stream;
   if (unit.preactivation.scale) {
-    start(cuda::Normalise{grid.rows(), unit.layers[0].depth, state.stream, unit.preactivation.scale,
-                          unit.preactivation.shift, space_.preactivated});
+    put(cuda::Normalise{grid.rows(), unit.layers[0].depth, state.stream, unit.preactivation.scale,
+                        unit.preactivation.shift, space_.preactivated});
     operands = space_.preactivated;
   }
   cuda::Product conv1 = product_of(unit.layers[0], grid, grid, operands);
@@ -288,7 +318,7 @@ void CudaSession::start_halting(BlockState& state, const DeviceUnit& unit, int n
     scores.band_sums = space_.band_sums;
     scores.planes = state.score_planes > 0 ? space_.score_planes : nullptr;
     scores.plane_count = state.score_planes;
-    start(scores);
+    put(scores);
     halt.shift = double(unit.score->shift) + halting_.shift;
     halt.tap_values = unit.score->taps ? space_.tap_values : nullptr;
     halt.band_sums = space_.band_sums;
@@ -328,12 +358,12 @@ void CudaSession::start_head() {
   const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
   auto* results = at<float>(space_.results, space_.logits_at);
   if (!plan_->head) {
-    start(cuda::Leave{int64_t(grid.rows()) * channels, space_.streams[0], results});
+    put(cuda::Leave{int64_t(grid.rows()) * channels, space_.streams[0], results});
     return;
   }
   const DeviceHead& head = *plan_->head;
-  start(cuda::PoolAll{grid, channels, space_.streams[0], head.norm.scale, head.norm.shift,
-                      space_.means});
+  put(cuda::PoolAll{grid, channels, space_.streams[0], head.norm.scale, head.norm.shift,
+                    space_.means});
   cuda::run(cuda::Linear{grid.images, head.depth, head.columns, space_.means, head.weights,
                          head.bias, results},
             launch_);

@@ -89,7 +89,7 @@ int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, 
     carving.take(halting.reached, rows);
     carving.take(scores, rows * 4);
     carving.take(tap_values, rows * cuda::kTapStride * 4);
-    carving.take(score_planes, type == cuda::Element::kBFloat16 ? planes * 4 : 0);
+    carving.take(score_planes, type == cuda::Element::kFloat32 ? 0 : planes * 4);
     carving.take(halted_sums, halted * 4);
     carving.take(band_sums, bands * 8);
     carving.take(active_list, rows * 4);

@@ -66,6 +66,12 @@ using torch::autograd::variable_list;
 
 constexpr size_t kMostRecordings = 64;  // inputs of yet other shapes are not recorded
 
+/// Where memory is short LibTorch gives back what it keeps of work that is done, but not while it
+/// records; so that is done before.
+void make_room() {
+  c10::cuda::CUDACachingAllocator::emptyCache();
+}
+
 /// Threads that load batches go on taking pinned memory meanwhile, which the usual mode forbids to
 /// all threads of the process. LibTorch 1.13 has no other mode.
 template <typename Graph, typename Pool>
@@ -93,7 +99,7 @@ class CudaRecordingStream : public RecordingStream {
 class CudaKernelGraph : public KernelGraph {
  public:
   void record(const std::function<void()>& work) override {
-    c10::cuda::CUDACachingAllocator::emptyCache();
+    make_room();
     begin_capture(graph_, at::cuda::graph_pool_handle());
     work();
     graph_.capture_end();
@@ -190,6 +196,7 @@ class CudaRecordedPart : public RecordedPart {
       made->inputs.push_back(each.defined() ? each.detach().clone() : torch::Tensor());
     }
     made->inputs.front().requires_grad_(input.requires_grad());
+    make_room();
     begin_capture(made->forward, pool_);
     const std::vector<torch::Tensor> outputs = work_(made->inputs);
     made->forward.capture_end();
@@ -207,7 +214,7 @@ class CudaRecordedPart : public RecordedPart {
     if (input.requires_grad()) wanted.push_back(made->inputs.front());
     begin_capture(made->backward, pool_);
     std::vector<torch::Tensor> found =
-        torch::autograd::grad(differentiable, wanted, read, /*retain_graph=*/std::nullopt,
+        torch::autograd::grad(differentiable, wanted, read, /*retain_graph=*/{},
                               /*create_graph=*/false, /*allow_unused=*/true);
     made->used = gradients_.keep(found);
     made->backward.capture_end();

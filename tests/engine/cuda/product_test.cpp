@@ -67,9 +67,7 @@ struct Problem {
   }
 
   std::vector<float> rounded(std::vector<float> values) const {
-    if (type == Element::kBFloat16) {
-      for (float& value : values) value = rounded_to_bf16(value);
-    }
+    for (float& value : values) value = rounded_to(value, type);
     return values;
   }
 
@@ -115,7 +113,7 @@ void expect_right_scores(const Problem& problem, const FoldedScore& score,
       }
       for (size_t k = 0; k < channels; ++k) {
         const float weight = dot < 9 ? score.taps[dot * channels + k] : score.global[k];
-        right += double(states[size_t(row) * channels + k]) * rounded_to_bf16(weight);
+        right += double(states[size_t(row) * channels + k]) * rounded_to(weight, problem.type);
       }
       EXPECT_NEAR(sum, right, 1e-3 * (1 + std::fabs(right)));
     }
@@ -150,8 +148,8 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
   const auto count = test::on_device(std::vector<int32_t>{int32_t(problem.list.size())});
   std::vector<float> scaled = problem.weights;
   DeviceMemory norm;
-  if (c.norm && type == Element::kBFloat16) {
-    const PackedNorm packed = pack_norm({problem.scale, problem.shift});
+  if (c.norm && type != Element::kFloat32) {
+    const PackedNorm packed = pack_norm({problem.scale, problem.shift}, type);
     norm = test::on_device(packed.pairs);
     for (size_t i = 0; i < scaled.size(); ++i) {
       scaled[i] *= packed.weight_factors[i / size_t(c.columns)];
@@ -166,8 +164,9 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
     }
     scaled = stem_depths(filters, c.columns);
   }
-  const auto panels =
-      type == Element::kBFloat16 ? test::on_device(pack_panels(scaled, c.columns)) : DeviceMemory();
+  const auto panels = type == Element::kFloat32
+                          ? DeviceMemory()
+                          : test::on_device(pack_panels(scaled, c.columns, type));
   Product call;
   call.rows = {c.listed ? test::as<int32_t>(list) : nullptr, test::as<int32_t>(count), c.to.rows()};
   call.from = from;
@@ -203,8 +202,8 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
   score.taps = random_values(size_t(9 * c.columns), 1, random);
   score.global = random_values(size_t(c.columns), 1, random);
   DeviceMemory score_panels, score_planes;
-  if (c.scores && type == Element::kBFloat16) {
-    score_panels = test::on_device(pack_score(score));
+  if (c.scores && type != Element::kFloat32) {
+    score_panels = test::on_device(pack_score(score, type));
     score_planes = test::on_device(
         std::vector<float>(size_t(c.columns / 64 * c.to.rows()) * cuda::kTapStride));
     call.score_panels = score_panels.data();
@@ -247,15 +246,20 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
   if (planes > 0) expect_right_scores(problem, score, found, score_planes, planes);
 }
 
+/// Of what comes out, in its type.
+double tolerance_of(Element type) {
+  return type == Element::kFloat32 ? 1e-5 : type == Element::kFloat16 ? 3e-3 : 2e-2;
+}
+
 class CudaProduct : public ::testing::TestWithParam<Case> {};
 
 TEST_P(CudaProduct, PlainKernelsSumWhatTheyShould) {
   SACT_NEEDS_GPU();
   if (GetParam().stem) GTEST_SKIP() << "the stem's layout is for tensor cores";
   const cuda::Launch launch = test::launch();
-  for (const Element type : {Element::kFloat32, Element::kBFloat16}) {
+  for (const Element type : {Element::kFloat32, Element::kBFloat16, Element::kFloat16}) {
     const Problem problem(GetParam(), type, 1);
-    expect_right(problem, type == Element::kFloat32 ? 1e-5 : 2e-2, [&](Product call) {
+    expect_right(problem, tolerance_of(type), [&](Product call) {
       call.panels = nullptr;
       const int planes = cuda::run(call, type, launch);
       EXPECT_EQ(planes, 0);
@@ -265,10 +269,8 @@ TEST_P(CudaProduct, PlainKernelsSumWhatTheyShould) {
   }
 }
 
-TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
-  SACT_NEEDS_GPU();
-  if (!open_device().has_hopper()) GTEST_SKIP() << "no Hopper GPU here";
-  const Problem problem(GetParam(), Element::kBFloat16, 2);
+void expect_right_on_hopper(const Case& c, Element type) {
+  const Problem problem(c, type, 2);
   // Few multiprocessors have many tiles each, many none; and they choose other shapes of tiles.
   for (const int multiprocessors : {1, 4, 132}) {
     cuda::Launch launch = test::launch();
@@ -277,10 +279,10 @@ TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
         test::on_device(std::vector<uint8_t>(size_t(cuda::scratch_bytes(launch.multiprocessors))));
     for (void* shared : {static_cast<void*>(nullptr), static_cast<void*>(scratch.data())}) {
       launch.scratch = shared;  // with it blocks may share the depth of a tile
-      expect_right(problem, 2e-2, [&](const Product& call) {
+      expect_right(problem, tolerance_of(type), [&](const Product& call) {
         EXPECT_TRUE(cuda::tensor_cores_can_run(call));
-        const int planes = cuda::run_hopper(call, launch);
-        EXPECT_EQ(planes > 0, GetParam().scores);
+        const int planes = cuda::run_hopper(call, type, launch);
+        EXPECT_EQ(planes > 0, c.scores);
         test::wait();
         return planes;
       });
@@ -288,18 +290,59 @@ TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
   }
 }
 
-TEST_P(CudaProduct, OtherTensorCoresSumWhatTheyShould) {
+TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
   SACT_NEEDS_GPU();
-  const Problem problem(GetParam(), Element::kBFloat16, 3);
+  if (!open_device().has_hopper()) GTEST_SKIP() << "no Hopper GPU here";
+  expect_right_on_hopper(GetParam(), Element::kBFloat16);
+}
+
+TEST_P(CudaProduct, HopperKernelsSumInFp16) {
+  SACT_NEEDS_GPU();
+  if (!open_device().has_hopper()) GTEST_SKIP() << "no Hopper GPU here";
+  expect_right_on_hopper(GetParam(), Element::kFloat16);
+}
+
+void expect_right_on_other_tensor_cores(const Case& c, Element type) {
+  const Problem problem(c, type, 3);
   for (const int multiprocessors : {1, 132}) {
     cuda::Launch launch = test::launch();
     launch.multiprocessors = multiprocessors;
-    expect_right(problem, 2e-2, [&](const Product& call) {
+    expect_right(problem, tolerance_of(type), [&](const Product& call) {
       EXPECT_TRUE(cuda::tensor_cores_can_run(call));
-      cuda::run_mma(call, launch);
+      cuda::run_mma(call, type, launch);
       test::wait();
       return 0;
     });
+  }
+}
+
+TEST_P(CudaProduct, OtherTensorCoresSumWhatTheyShould) {
+  SACT_NEEDS_GPU();
+  expect_right_on_other_tensor_cores(GetParam(), Element::kBFloat16);
+}
+
+TEST_P(CudaProduct, OtherTensorCoresSumInFp16) {
+  SACT_NEEDS_GPU();
+  expect_right_on_other_tensor_cores(GetParam(), Element::kFloat16);
+}
+
+TEST(CudaCeiling, MultipliesAsOftenAsItSays) {
+  SACT_NEEDS_GPU();
+  // Every product of ones adds one.
+  const auto tiles = test::elements_on_device(std::vector<float>(cuda::kCeilingTileBytes / 2, 1),
+                                              Element::kBFloat16);
+  for (const cuda::Products products : {cuda::Products::kMma, cuda::Products::kHopper}) {
+    if (products == cuda::Products::kHopper && !open_device().has_hopper()) continue;
+    cuda::Launch launch = test::launch();
+    launch.multiprocessors = 2;
+    launch.products = products;
+    const size_t count = 2 * cuda::kCeilingThreads;
+    const auto sums = test::on_device(std::vector<float>(count));
+    const double operations =
+        cuda::run(cuda::ProductCeiling{tiles.data(), 3, test::as<float>(sums)}, launch);
+    test::wait();
+    const auto found = test::from_device<float>(sums, count);
+    EXPECT_EQ(std::accumulate(found.begin(), found.end(), 0.0), operations / 2);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "engine/cuda/testing.h"
 #include "engine/plans.h"
@@ -129,11 +130,10 @@ TEST_P(CudaParity, AGpuComputesWhatTheCpuComputes) {
 }
 
 /// On tensor cores, where there are some: widths of whole tiles.
-class CudaBf16 : public ::testing::TestWithParam<Kind> {};
+class CudaHalf : public ::testing::TestWithParam<Kind> {};
 
-TEST_P(CudaBf16, ABfloat16NetworkSaysAboutTheSame) {
-  SACT_NEEDS_GPU();
-  const Kind& kind = GetParam();
+void expect_about_the_same(const Kind& kind, cuda::Element type, double tolerance,
+                           int64_t one_unit_in) {
   const ModelSpec spec = spec_of(kind);
   const Size size = size_of(kind);
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -141,20 +141,128 @@ TEST_P(CudaBf16, ABfloat16NetworkSaysAboutTheSame) {
     const test::WeightMap weights = test::random_weight_map(spec, seed);
     const std::vector<float> planes = random_planes(kind.images, size, seed + 10);
     CpuSession cpu(test::plan_of(spec, weights), 2);
-    CudaSession gpu(cuda_plan(spec, weights, cuda::Element::kBFloat16));
+    CudaSession gpu(cuda_plan(spec, weights, type));
     const auto right = cpu.run(planes, kind.images, size);
     const auto found = gpu.run(planes, kind.images, size);
     for (size_t i = 0; i < right.size(); ++i) {
-      EXPECT_LE(differing_units(found[i], right[i]), positions_of(right[i]) / 12 + 2);
-      EXPECT_LT(relative_error(found[i].logits, right[i].logits), 0.06);
+      EXPECT_LE(differing_units(found[i], right[i]), positions_of(right[i]) / one_unit_in + 2);
+      EXPECT_LT(relative_error(found[i].logits, right[i].logits), tolerance);
     }
     const auto again = gpu.run(planes, kind.images, size);
     for (size_t i = 0; i < right.size(); ++i) EXPECT_EQ(again[i].logits, found[i].logits);
   }
 }
 
+TEST_P(CudaHalf, ABfloat16NetworkSaysAboutTheSame) {
+  SACT_NEEDS_GPU();
+  expect_about_the_same(GetParam(), cuda::Element::kBFloat16, 0.06, 12);
+}
+
+TEST_P(CudaHalf, AFloat16NetworkSaysNearlyTheSame) {
+  SACT_NEEDS_GPU();
+#ifdef SACT_EMULATED
+  const std::string& name = GetParam().name;
+  if (name != "plain_v1" && name != "sact") GTEST_SKIP() << "takes its time";
+#endif
+  expect_about_the_same(GetParam(), cuda::Element::kFloat16, 0.01, 50);
+}
+
+TEST(CudaSession, TakesAnotherHaltingControlAndCanBeInterrupted) {
+  SACT_NEEDS_GPU();
+  const Kind kind{"sact", UnitKind::kBottleneck, Halting::kSact};
+  const ModelSpec spec = spec_of(kind);
+  const Size size = size_of(kind);
+  const auto plan = cuda_plan(spec, test::random_weight_map(spec, 3), cuda::Element::kFloat32);
+  const std::vector<float> planes = random_planes(2, size, 4);
+  CudaSession steered(plan);
+  const auto usual = steered.run(planes, 2, size);
+  const double budget = 0.5 * (1 + HardBudget::smallest(spec, size));
+  for (const HaltingControl control : {HaltingControl{0.5, 0}, HaltingControl{-2, budget}, {}}) {
+    steered.set_halting(control);
+    const auto found = steered.run(planes, 2, size);
+    CudaSession fresh(plan, control);
+    const auto right = fresh.run(planes, 2, size);
+    for (size_t i = 0; i < right.size(); ++i) {
+      EXPECT_EQ(found[i].flops, right[i].flops);
+      EXPECT_EQ(found[i].logits, right[i].logits);
+    }
+    EXPECT_EQ(found[0].logits == usual[0].logits, control.shift == 0);
+  }
+  steered.set_interruption([] { return true; });
+  EXPECT_THROW(steered.run(planes, 2, size), Interrupted);
+  steered.set_interruption({});
+  EXPECT_EQ(steered.run(planes, 2, size)[0].logits, usual[0].logits);
+}
+
+TEST(CudaSettings, WhatIsLeftOutChangesNoResult) {
+  SACT_NEEDS_GPU();
+  const Kind kind{"sact", UnitKind::kBottleneck, Halting::kSact, Stem::kImageNet, {3, 2}, 64};
+  const ModelSpec spec = spec_of(kind);
+  const test::WeightMap weights = test::random_weight_map(spec, 4);
+  const std::vector<float> planes = random_planes(kind.images, size_of(kind), 5);
+  const auto right = CpuSession(test::plan_of(spec, weights), 2).run(planes, 2, size_of(kind));
+  const auto plan = cuda_plan(spec, weights, cuda::Element::kBFloat16);
+  for (const char* without : {"hopper", "tensor-cores", "overlap", "sharing,graphs", "scores"}) {
+    SCOPED_TRACE(without);
+    CudaSession gpu(plan, {}, cuda_settings(plan->device, without));
+    for (int run = 0; run < 2; ++run) {
+      const auto found = gpu.run(planes, 2, size_of(kind));
+      for (size_t i = 0; i < right.size(); ++i) {
+        EXPECT_LT(relative_error(found[i].logits, right[i].logits), 0.06);
+      }
+    }
+  }
+}
+
+TEST(CudaSettings, LeaveOutWhatIsNamed) {
+  DeviceFacts hopper;
+  hopper.major = 9;
+  EXPECT_STREQ(cuda_settings(hopper, "").products_name(), "wgmma");
+  EXPECT_TRUE(cuda_settings(hopper, "hopper").overlap);
+  EXPECT_STREQ(cuda_settings(hopper, "graphs,hopper").products_name(), "mma");
+  EXPECT_FALSE(cuda_settings(hopper, "graphs,hopper").graphs);
+  EXPECT_STREQ(cuda_settings(hopper, "tensor-cores,hopper").products_name(), "plain");
+  DeviceFacts older;
+  older.major = 8;
+  EXPECT_STREQ(cuda_settings(older, "scores").products_name(), "mma");
+  EXPECT_FALSE(cuda_settings(older, "scores").scores);
+  EXPECT_FALSE(cuda_settings(older, "").overlap);
+  EXPECT_THROW(cuda_settings(older, "graphs,speed"), Error);
+}
+
+TEST(CudaLayers, TellWhatTheyMoveAndWhatTheDeviceReaches) {
+  SACT_NEEDS_GPU();
+  const Kind kind{"plain", UnitKind::kBottleneck, Halting::kNone, Stem::kImageNet, {2, 1}, 64};
+  const ModelSpec spec = spec_of(kind);
+  const test::WeightMap weights = test::random_weight_map(spec, 4);
+  const Size size{32, 64};
+  const std::vector<float> planes = random_planes(2, size, 5);
+  DeviceFacts device = open_device();
+  device.multiprocessors = 2;  // an emulation multiplies slowly
+  CudaSession gpu(std::make_shared<CudaPlan>(
+      spec, [&](const WeightInfo& info) { return weights.at(info.name); }, cuda::Element::kBFloat16,
+      device));
+  const auto layers = gpu.time_layers(planes_view(planes, 2, size));
+  std::map<std::string, double> bytes;
+  for (const LayerTime& layer : layers) {
+    EXPECT_GT(layer.seconds, 0);
+    EXPECT_GT(layer.bytes_per_second, 0);
+    EXPECT_GT(layer.operations_per_second, 0);
+    EXPECT_EQ(layer.ceiling_seconds(), std::max(layer.bytes / layer.bytes_per_second,
+                                                layer.operations() / layer.operations_per_second));
+    bytes[layer.name] = layer.bytes;
+  }
+  const double rows = 2 * 8 * 16;  // of block 1; block 2 has a quarter
+  EXPECT_EQ(bytes.at("stages.0.blocks.1.conv1"), 2 * (rows * (256 + 64) + 256 * 64));
+  EXPECT_EQ(bytes.at("stages.0.blocks.1.conv2"), 2 * (rows * (64 + 64) + 9 * 64 * 64));
+  EXPECT_EQ(bytes.at("stages.0.blocks.1.conv3"), 2 * (rows * (64 + 256 + 256) + 64 * 256));
+  EXPECT_EQ(bytes.at("stages.1.blocks.0.conv2"), 2 * (rows * 128 + rows / 4 * 128 + 9 * 128 * 128));
+  EXPECT_EQ(bytes.at("stages.1.blocks.0.downsample.conv"),
+            2 * (rows / 4 * (256 + 512) + 256 * 512));
+}
+
 INSTANTIATE_TEST_SUITE_P(
-    Kinds, CudaBf16,
+    Kinds, CudaHalf,
     ::testing::Values(
         Kind{"plain", UnitKind::kBottleneck, Halting::kNone, Stem::kImageNet, {2, 2}, 64},
         Kind{"plain_v1", UnitKind::kBottleneckV1, Halting::kNone, Stem::kImageNet, {2, 2}, 64},

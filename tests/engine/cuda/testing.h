@@ -7,6 +7,7 @@
 
 #include "engine/cuda/device.h"
 #include "engine/cuda/panels.h"
+#include "engine/cuda/settings.h"
 #include "kernels/cuda/inference/kernels.h"
 #include "sact/error.h"
 
@@ -27,7 +28,8 @@ inline std::string missing_gpu() {
 
 inline cuda::Launch launch() {
   const DeviceFacts facts = open_device();
-  return {nullptr, facts.multiprocessors, facts.has_hopper()};
+  const CudaSettings settings = cuda_settings(facts);
+  return {nullptr, facts.multiprocessors, settings.products, settings.overlap};
 }
 
 inline void wait() {
@@ -60,7 +62,7 @@ std::vector<T> from_device(const DeviceMemory& memory, size_t count) {
 inline DeviceMemory elements_on_device(const std::vector<float>& values, cuda::Element type) {
   if (type == cuda::Element::kFloat32) return on_device(values);
   std::vector<uint16_t> bits;
-  for (const float value : values) bits.push_back(bf16_bits(value));
+  for (const float value : values) bits.push_back(half_bits(value, type));
   return on_device(bits);
 }
 inline std::vector<float> elements_from_device(const DeviceMemory& memory, size_t count,
@@ -68,7 +70,7 @@ inline std::vector<float> elements_from_device(const DeviceMemory& memory, size_
   if (type == cuda::Element::kFloat32) return from_device<float>(memory, count);
   std::vector<float> values;
   for (const uint16_t bits : from_device<uint16_t>(memory, count)) {
-    values.push_back(std::bit_cast<float>(uint32_t(bits) << 16));
+    values.push_back(from_half_bits(bits, type));
   }
   return values;
 }

@@ -12,7 +12,7 @@
 
 enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorUnknown = 999 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
 enum cudaDeviceAttr {
   cudaDevAttrComputeCapabilityMajor,
   cudaDevAttrComputeCapabilityMinor,
@@ -95,7 +95,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int) {
   return *prop = cudaDeviceProp(), cudaSuccess;
 }
 inline cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return *free = *total = size_t{8} << 30, cudaSuccess;
+  return *free = *total = size_t{1} << 30, cudaSuccess;
 }
 /// Not a number until somebody writes.
 inline cudaError_t cudaMalloc(void** memory, size_t bytes) {
@@ -115,6 +115,9 @@ inline cudaError_t cudaFreeHost(void* memory) {
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return *stream = nullptr, cudaSuccess;
+}
+inline cudaError_t cudaDeviceSynchronize() {
+  return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) {
   return cudaSuccess;

@@ -8,7 +8,7 @@
 namespace sact::cuda {
 
 /// In what activations are held. Sums have 32 bits always.
-enum class Element { kFloat32, kBFloat16 };
+enum class Element { kFloat32, kBFloat16, kFloat16 };
 
 constexpr int bytes_of(Element type) {
   return type == Element::kFloat32 ? 4 : 2;
@@ -246,6 +246,19 @@ struct Settle {
   const int32_t* units = nullptr;
   const void* stream = nullptr;
   void* mean = nullptr;
+};
+
+/// The same tiles multiplied `steps` times on every multiprocessor, for measuring.
+struct ProductCeiling {
+  const void* tiles = nullptr;  // kCeilingTileBytes of numbers, of 16 bits
+  int steps = 1;
+  float* sums = nullptr;  // [multiprocessors, kCeilingThreads]
+};
+constexpr int kCeilingTileBytes = (128 + 256) * 128, kCeilingThreads = 512;
+
+/// The stream waits, so that what follows is there when it begins.
+struct Pause {
+  int64_t cycles = 0;
 };
 
 }  // namespace sact::cuda

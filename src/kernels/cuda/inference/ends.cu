@@ -1,5 +1,6 @@
 // What enters and leaves a network, and what has no weights in between.
 #include "kernels/cuda/inference/launch.cuh"
+#include "kernels/cuda/inference/tensor.cuh"
 
 namespace sact::cuda {
 namespace {
@@ -26,6 +27,7 @@ __global__ void enter_kernel(Enter p) {
 }
 
 /// A thread has a pixel of the padded image; its border is zero, and so is its fourth channel.
+template <Element kType>
 __global__ void enter_stem_kernel(Enter p) {
   after_previous();
   const int64_t number = own_number();
@@ -40,9 +42,8 @@ __global__ void enter_stem_kernel(Enter p) {
                            : p.input[(image * positions + position) * 3 + c];
     }
   }
-  auto* to = static_cast<__nv_bfloat162*>(p.output) + number * 2;
-  to[0] = __floats2bfloat162_rn(values[0], values[1]);
-  to[1] = __floats2bfloat162_rn(values[2], values[3]);
+  static_cast<uint2*>(p.output)[number] = make_uint2(tensor::pack<kType>(values[0], values[1]),
+                                                     tensor::pack<kType>(values[2], values[3]));
 }
 
 template <typename T>
@@ -83,6 +84,7 @@ __global__ void pool_kernel(Pool p) {
 }
 
 /// The same for eight channels at a time, 16 bytes.
+template <Element kType>
 __global__ void pool_eight_kernel(Pool p) {
   after_previous();
   const int64_t number = own_number();
@@ -100,16 +102,15 @@ __global__ void pool_eight_kernel(Pool p) {
       const uint32_t words[4] = {eight.x, eight.y, eight.z, eight.w};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        largest[2 * i] = larger(largest[2 * i], __uint_as_float(words[i] << 16));
-        largest[2 * i + 1] = larger(largest[2 * i + 1], __uint_as_float(words[i] & 0xffff0000u));
+        largest[2 * i] = larger(largest[2 * i], tensor::low<kType>(words[i]));
+        largest[2 * i + 1] = larger(largest[2 * i + 1], tensor::high<kType>(words[i]));
       }
     }
   }
   uint32_t words[4];  // nothing is rounded: the numbers had 16 bits
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    words[i] =
-        __float_as_uint(largest[2 * i]) >> 16 | (__float_as_uint(largest[2 * i + 1]) & 0xffff0000u);
+    words[i] = tensor::pack<kType>(largest[2 * i], largest[2 * i + 1]);
   }
   static_cast<uint4*>(p.output)[number] = make_uint4(words[0], words[1], words[2], words[3]);
 }
@@ -169,7 +170,10 @@ __global__ void __launch_bounds__(kThreads) linear_kernel(Linear p) {
 
 void run(const Enter& call, Element type, const Launch& launch) {
   if (call.padded.images > 0) {
-    start(enter_stem_kernel, blocks_for(call.padded.rows(), kThreads), kThreads, launch, call);
+    with_half_element(type, [&](auto element) {
+      start(enter_stem_kernel<decltype(element)::value>, blocks_for(call.padded.rows(), kThreads),
+            kThreads, launch, call);
+    });
     return;
   }
   const int blocks = blocks_for(int64_t(call.grid.rows()) * call.channels, kThreads);
@@ -193,9 +197,12 @@ void run(const Normalise& call, Element type, const Launch& launch) {
 }
 
 void run(const Pool& call, Element type, const Launch& launch) {
-  if (type == Element::kBFloat16 && call.channels % 8 == 0) {
+  if (type != Element::kFloat32 && call.channels % 8 == 0) {
     const int64_t pieces = int64_t(call.to.rows()) * (call.channels / 8);
-    start(pool_eight_kernel, blocks_for(pieces, kThreads), kThreads, launch, call);
+    with_half_element(type, [&](auto element) {
+      start(pool_eight_kernel<decltype(element)::value>, blocks_for(pieces, kThreads), kThreads,
+            launch, call);
+    });
     return;
   }
   const int blocks = blocks_for(int64_t(call.to.rows()) * call.channels, kThreads);

@@ -29,9 +29,14 @@ __device__ __forceinline__ bool barrier_try(uint32_t barrier, uint32_t parity) {
       : "memory");
   return done;
 }
-/// Waits for the end of the phase of this parity.
+/// Waits for the end of the phase of this parity. One that never ends, some seconds, ends the
+/// kernel with an error: a GPU that hangs takes its machine along.
 __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
+  constexpr long long kMostCycles = 1ll << 34;
+  if (barrier_try(barrier, parity)) return;
+  const long long start = clock64();
   while (!barrier_try(barrier, parity)) {
+    if (clock64() - start > kMostCycles) __trap();
   }
 }
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {

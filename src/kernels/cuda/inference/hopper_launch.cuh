@@ -33,9 +33,9 @@ struct Tile {
 };
 
 /// Returns how many tiles the columns have.
-template <Mode kMode, Mean kMean, bool kScores, class T>
+template <Element kType, Mode kMode, Mean kMean, bool kScores, class T>
 int start_tile(Arguments arguments, int columns, const Launch& launch) {
-  using S = Shape<T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
+  using S = Shape<kType, T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
   arguments.column_tiles = columns / T::kColumns;
   allow_shared(hopper_kernel<S>, S::kSharedBytes);
   const int tiles = blocks_for(arguments.most, S::kRows) * arguments.column_tiles;
@@ -47,7 +47,7 @@ int start_tile(Arguments arguments, int columns, const Launch& launch) {
   return arguments.column_tiles;
 }
 
-template <Mode kMode, Mean kMean, bool kScores, class... Tiles>
+template <Element kType, Mode kMode, Mean kMean, bool kScores, class... Tiles>
 int start_fastest(const Arguments& arguments, const Launch& launch) {
   const int columns = arguments.output_stride * 8;
   int (*fastest)(Arguments, int, const Launch&) = nullptr;
@@ -55,11 +55,11 @@ int start_fastest(const Arguments& arguments, const Launch& launch) {
   const auto consider = [&](auto tile) {
     using T = decltype(tile);
     if (!T::fits(columns)) return;
-    using S = Shape<T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
+    using S = Shape<kType, T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
     const double cycles = T::cycles(arguments.most, columns, arguments.steps,
                                     launch.multiprocessors, S::kShares && arguments.partial_sums);
     if (fastest && cycles >= least) return;
-    fastest = start_tile<kMode, kMean, kScores, T>;
+    fastest = start_tile<kType, kMode, kMean, kScores, T>;
     least = cycles;
   };
   (consider(Tiles{}), ...);

@@ -8,11 +8,15 @@
 
 namespace sact::cuda {
 
+/// What multiplies: kPlain is for any type, the others are for those of 16 bits.
+enum class Products { kPlain, kMma, kHopper };
+
 /// Where and how kernels are started.
 struct Launch {
   cudaStream_t stream = nullptr;
   int multiprocessors = 1;
-  bool hopper = false;      // its tensor cores can be used
+  Products products = Products::kMma;
+  bool overlap = false;     // a kernel may be put in place before the one before has ended
   void* scratch = nullptr;  // of scratch_bytes(), zeros at first; null: no kernel needs it
 };
 
@@ -37,5 +41,8 @@ void run_scores(const Halt& call, const Launch& launch);
 void run(const Halt& call, const Launch& launch);
 void run(const Lists& call, const Launch& launch);
 void run(const Settle& call, Element type, const Launch& launch);
+/// In bf16. Returns how many operations these are; 0: there are no tensor cores to use.
+double run(const ProductCeiling& call, const Launch& launch);
+void run(const Pause& call, const Launch& launch);
 
 }  // namespace sact::cuda

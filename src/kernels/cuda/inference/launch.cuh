@@ -2,19 +2,34 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "kernels/cuda/inference/kernels.h"
 
 namespace sact::cuda {
 
-/// Calls work(float{}) or work(__nv_bfloat16{}).
+/// Calls work(float{}), work(__nv_bfloat16{}) or work(__half{}).
 template <typename Work>
 void with_element(Element type, const Work& work) {
-  type == Element::kFloat32 ? work(float{}) : work(__nv_bfloat16{});
+  switch (type) {
+    case Element::kFloat32:
+      return work(float{});
+    case Element::kBFloat16:
+      return work(__nv_bfloat16{});
+    case Element::kFloat16:
+      return work(__half{});
+  }
+}
+/// For the types of 16 bits: calls work() with the type as its static `value`.
+template <typename Work>
+auto with_half_element(Element type, const Work& work) {
+  return type == Element::kFloat16 ? work(std::integral_constant<Element, Element::kFloat16>{})
+                                   : work(std::integral_constant<Element, Element::kBFloat16>{});
 }
 
 /// On Hopper a kernel may be put in place while the one before still runs: after_previous() waits.
@@ -27,7 +42,7 @@ void start(void (*kernel)(Call), int blocks, int threads, const Launch& launch, 
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.attrs = &attribute;
-  config.numAttrs = launch.hopper ? 1 : 0;
+  config.numAttrs = launch.overlap ? 1 : 0;
   config.gridDim = dim3(unsigned(blocks));
   config.blockDim = dim3(unsigned(threads));
   config.dynamicSmemBytes = shared_bytes;
@@ -69,11 +84,17 @@ __device__ inline float to_float(float value) {
 __device__ inline float to_float(__nv_bfloat16 value) {
   return __bfloat162float(value);
 }
+__device__ inline float to_float(__half value) {
+  return __half2float(value);
+}
 __device__ inline void store(float* to, float value) {
   *to = value;
 }
 __device__ inline void store(__nv_bfloat16* to, float value) {
   *to = __float2bfloat16_rn(value);
+}
+__device__ inline void store(__half* to, float value) {
+  *to = __float2half_rn(value);
 }
 /// Two numbers that lie together.
 __device__ inline float2 load_two(const float* from) {
@@ -82,6 +103,9 @@ __device__ inline float2 load_two(const float* from) {
 __device__ inline float2 load_two(const __nv_bfloat16* from) {
   const uint32_t two = *reinterpret_cast<const uint32_t*>(from);
   return make_float2(__uint_as_float(two << 16), __uint_as_float(two & 0xffff0000u));
+}
+__device__ inline float2 load_two(const __half* from) {
+  return make_float2(__half2float(from[0]), __half2float(from[1]));
 }
 /// NaN stays NaN.
 __device__ inline float positive(float value) {

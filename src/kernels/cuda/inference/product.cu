@@ -94,9 +94,10 @@ void run_plain(const Product& call, Element type, const Launch& launch) {
 }
 
 int run(const Product& call, Element type, const Launch& launch) {
-  const bool tensor_cores = type == Element::kBFloat16 && tensor_cores_can_run(call);
-  if (tensor_cores && launch.hopper) return run_hopper(call, launch);
-  tensor_cores ? run_mma(call, launch) : run_plain(call, type, launch);
+  const bool tensor_cores = type != Element::kFloat32 && launch.products != Products::kPlain &&
+                            tensor_cores_can_run(call);
+  if (tensor_cores && launch.products == Products::kHopper) return run_hopper(call, type, launch);
+  tensor_cores ? run_mma(call, type, launch) : run_plain(call, type, launch);
   return 0;
 }
 

@@ -6,16 +6,13 @@
 namespace sact::cuda {
 namespace hopper {
 
-int start_residual(const Arguments& arguments, Mean mean, const Launch& launch);
+int start_residual(const Arguments& arguments, Element type, Mean mean, const Launch& launch);
 
 namespace {
 
+template <Element kType, Mode kMode>
 void start_rows(const Arguments& arguments, const Launch& launch) {
-  start_fastest<Mode::kRows, Mean::kNone, false, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
-                Tile<2, 256, 1>>(arguments, launch);
-}
-void start_norm(const Arguments& arguments, const Launch& launch) {
-  start_fastest<Mode::kNorm, Mean::kNone, false, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
+  start_fastest<kType, kMode, Mean::kNone, false, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
                 Tile<2, 256, 1>>(arguments, launch);
 }
 
@@ -36,7 +33,7 @@ int64_t scratch_bytes(int multiprocessors) {
   return blocks * hopper::kMostPartialBytes + blocks * int64_t(sizeof(unsigned));
 }
 
-int run_hopper(const Product& call, const Launch& launch) {
+int run_hopper(const Product& call, Element type, const Launch& launch) {
   using namespace hopper;
   Arguments arguments = tensor::arguments_of(call);
   if (launch.scratch) {
@@ -47,15 +44,18 @@ int run_hopper(const Product& call, const Launch& launch) {
   }
   if (call.add) {
     const Mean mean = !call.mean ? Mean::kNone : call.mean_begins ? Mean::kBegins : Mean::kGoesOn;
-    return start_residual(arguments, mean, launch);
+    return start_residual(arguments, type, mean, launch);
   }
-  if (call.stem) {
-    start_fastest<Mode::kStem, Mean::kNone, false, Tile<2, 64, 2>>(arguments, launch);
-  } else if (call.scale) {
-    start_norm(arguments, launch);
-  } else {
-    start_rows(arguments, launch);
-  }
+  with_half_element(type, [&](auto element) {
+    constexpr Element kType = decltype(element)::value;
+    if (call.stem) {
+      start_fastest<kType, Mode::kStem, Mean::kNone, false, Tile<2, 64, 2>>(arguments, launch);
+    } else if (call.scale) {
+      start_rows<kType, Mode::kNorm>(arguments, launch);
+    } else {
+      start_rows<kType, Mode::kRows>(arguments, launch);
+    }
+  });
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// Products over lists of rows on Hopper's tensor cores, bf16 with sums of 32 bits.
+// Products over lists of rows on Hopper's tensor cores, in types of 16 bits with sums of 32.
 //
 // A block has four warps that fetch and one or two warpgroups that multiply. Rows are gathered in
 // pieces of 64 channels, 128 bytes, into a ring of stages in shared memory; zeros are filled in
@@ -24,8 +24,10 @@ __host__ __device__ constexpr int depth_parts(int tiles, int steps, int blocks) 
   return parts < 2 || most < 2 ? 1 : parts < most ? parts : most;
 }
 
-template <int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, bool kScores_, int kBlocks_>
+template <Element kType_, int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, bool kScores_,
+          int kBlocks_>
 struct Shape {
+  static constexpr Element kType = kType_;  // of 16 bits
   static constexpr int kGroups = kGroups_, kColumns = kColumns_, kBlocks = kBlocks_;
   static constexpr Mode kMode = kMode_;
   static constexpr Mean kMean = kMean_;
@@ -189,17 +191,17 @@ __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const uint4 c = load_128(norms + uint32_t(((step * 4 + k) * 4 + (lane & 3)) * 16));
-        normed[k * 4 + 0] = scale_shift_relu(raw[k][0], c.x, c.y);
-        normed[k * 4 + 1] = scale_shift_relu(raw[k][1], c.x, c.y);
-        normed[k * 4 + 2] = scale_shift_relu(raw[k][2], c.z, c.w);
-        normed[k * 4 + 3] = scale_shift_relu(raw[k][3], c.z, c.w);
+        normed[k * 4 + 0] = scale_shift_relu<S::kType>(raw[k][0], c.x, c.y);
+        normed[k * 4 + 1] = scale_shift_relu<S::kType>(raw[k][1], c.x, c.y);
+        normed[k * 4 + 2] = scale_shift_relu<S::kType>(raw[k][2], c.z, c.w);
+        normed[k * 4 + 3] = scale_shift_relu<S::kType>(raw[k][3], c.z, c.w);
       }
       products_begin();
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        Wgmma<S::kColumns>::from_registers(sums, normed[k * 4], normed[k * 4 + 1],
-                                           normed[k * 4 + 2], normed[k * 4 + 3], columns + k * 2,
-                                           step > first_step || k > 0);
+        Wgmma<S::kColumns, S::kType>::from_registers(sums, normed[k * 4], normed[k * 4 + 1],
+                                                     normed[k * 4 + 2], normed[k * 4 + 3],
+                                                     columns + k * 2, step > first_step || k > 0);
       }
       products_commit();
     } else {
@@ -208,8 +210,8 @@ __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
       products_begin();
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        Wgmma<S::kColumns>::from_shared(sums, rows + k * 2, columns + k * 2,
-                                        step > first_step || k > 0);
+        Wgmma<S::kColumns, S::kType>::from_shared(sums, rows + k * 2, columns + k * 2,
+                                                  step > first_step || k > 0);
       }
       products_commit();
       products_wait<1>();
@@ -269,8 +271,8 @@ __device__ bool gather_parts(const Arguments& p, int item, int parts, uint32_t f
 
 /// Adds sums to the stream, 64 columns at a time, and keeps the mean.
 template <class S>
-__device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kColumns / 2], int n,
-                         int row0, int row1) {
+__device__ void add_sums(const Arguments& p, Ring<S>& ring, const float (&sums)[S::kColumns / 2],
+                         int n, int row0, int row1) {
   const int lane = int(threadIdx.x) & 31, warp = (int(threadIdx.x) >> 5) & 3;
   const int group = lane >> 2, quad = lane & 3;
   const uint32_t line =
@@ -290,25 +292,29 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
 #pragma unroll
   for (int chunk = 0; chunk < S::kColumns / 64; ++chunk) {
     uint32_t next[8][2], means[8][2];
+    // Not in the registers of the sums: who writes to these makes all products of the kernel wait
+    // for one another (ptxas: C7515).
+    float changes[8][2][2];
     barrier_wait(ring.full(), ring.phase);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const float* bias = p.bias + n * S::kColumns + chunk * 64 + j * 8 + quad * 2;
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        float* sum = sums + chunk * 32 + j * 4 + h * 2;
+        const float* sum = sums + chunk * 32 + j * 4 + h * 2;
         const uint32_t old = piece(j, h);
         const float f0 = sum[0] + bias[0], f1 = sum[1] + bias[1];
-        const float x0 = positive_part(low(old) + f0, p.relu);
-        const float x1 = positive_part(high(old) + f1, p.relu);
-        next[j][h] = pack(x0, x1);
-        if constexpr (S::kMean != Mean::kNone) {  // as where it begins; sums become changes
+        const float x0 = positive_part(low<S::kType>(old) + f0, p.relu);
+        const float x1 = positive_part(high<S::kType>(old) + f1, p.relu);
+        next[j][h] = pack<S::kType>(x0, x1);
+        if constexpr (S::kMean != Mean::kNone) {  // as where it begins
           const float r = remainders[h];
-          sum[0] = p.relu ? x0 - low(old) : f0;
-          sum[1] = p.relu ? x1 - high(old) : f1;
-          means[j][h] = r == kNoMeanYet
-                            ? next[j][h]
-                            : pack(fmaf(-r, sum[0], low(old)), fmaf(-r, sum[1], high(old)));
+          float(&change)[2] = changes[j][h];
+          change[0] = p.relu ? x0 - low<S::kType>(old) : f0;
+          change[1] = p.relu ? x1 - high<S::kType>(old) : f1;
+          means[j][h] = r == kNoMeanYet ? next[j][h]
+                                        : pack<S::kType>(fmaf(-r, change[0], low<S::kType>(old)),
+                                                         fmaf(-r, change[1], high<S::kType>(old)));
         }
       }
     }
@@ -317,8 +323,9 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
       products_begin();
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        Wgmma<16>::from_registers(scores, next[2 * k][0], next[2 * k][1], next[2 * k + 1][0],
-                                  next[2 * k + 1][1], weights + k * 2, chunk > 0 || k > 0);
+        Wgmma<16, S::kType>::from_registers(scores, next[2 * k][0], next[2 * k][1],
+                                            next[2 * k + 1][0], next[2 * k + 1][1], weights + k * 2,
+                                            chunk > 0 || k > 0);
       }
       products_commit();
       products_wait<0>();
@@ -333,10 +340,11 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, float (&sums)[S::kCo
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           const float r = remainders[h];
-          const float* change = sums + chunk * 32 + j * 4 + h * 2;
+          const float(&change)[2] = changes[j][h];
           const uint32_t mean = piece(j, h);
           if (r > 0 && r != kNoMeanYet) {
-            means[j][h] = pack(fmaf(r, change[0], low(mean)), fmaf(r, change[1], high(mean)));
+            means[j][h] = pack<S::kType>(fmaf(r, change[0], low<S::kType>(mean)),
+                                         fmaf(r, change[1], high<S::kType>(mean)));
           }
         }
       }

@@ -14,9 +14,9 @@ __global__ void __launch_bounds__(S::kThreads) mma_kernel(const __grid_constant_
   run_tiles<S>(p);
 }
 
-template <Mode kMode, bool kMean>
+template <Element kType, Mode kMode, bool kMean = false>
 void start_mma(Arguments arguments, const Launch& launch) {
-  using S = MmaShape<kMode, kMean>;
+  using S = MmaShape<kType, kMode, kMean>;
   arguments.column_tiles = arguments.output_stride * 8 / S::kColumns;
   allow_shared(mma_kernel<S>, S::kSharedBytes);
   const int tiles = blocks_for(arguments.most, S::kRows) * arguments.column_tiles;
@@ -28,19 +28,22 @@ void start_mma(Arguments arguments, const Launch& launch) {
 }  // namespace
 }  // namespace tensor
 
-void run_mma(const Product& call, const Launch& launch) {
+void run_mma(const Product& call, Element type, const Launch& launch) {
   using namespace tensor;
   const Arguments arguments = arguments_of(call);
-  if (call.add) {
-    call.mean ? start_mma<Mode::kResidual, true>(arguments, launch)
-              : start_mma<Mode::kResidual, false>(arguments, launch);
-  } else if (call.stem) {
-    start_mma<Mode::kStem, false>(arguments, launch);
-  } else if (call.scale) {
-    start_mma<Mode::kNorm, false>(arguments, launch);
-  } else {
-    start_mma<Mode::kRows, false>(arguments, launch);
-  }
+  with_half_element(type, [&](auto element) {
+    constexpr Element kType = decltype(element)::value;
+    if (call.add) {
+      call.mean ? start_mma<kType, Mode::kResidual, true>(arguments, launch)
+                : start_mma<kType, Mode::kResidual>(arguments, launch);
+    } else if (call.stem) {
+      start_mma<kType, Mode::kStem>(arguments, launch);
+    } else if (call.scale) {
+      start_mma<kType, Mode::kNorm>(arguments, launch);
+    } else {
+      start_mma<kType, Mode::kRows>(arguments, launch);
+    }
+  });
 }
 
 }  // namespace sact::cuda

@@ -1,5 +1,5 @@
-// Products over lists of rows on the tensor cores of any GPU since compute capability 8.0, bf16
-// with sums of 32 bits. The weights are those of product_hopper.cuh.
+// Products over lists of rows on the tensor cores of any GPU since compute capability 8.0, in
+// types of 16 bits with sums of 32. The weights are those of product_hopper.cuh.
 //
 // A block has 128 rows by 64 columns at a time, each of its four warps 32 rows. All threads fetch,
 // three steps ahead, and all multiply.
@@ -9,8 +9,9 @@
 
 namespace sact::cuda::tensor {
 
-template <Mode kMode_, bool kMean_>
+template <Element kType_, Mode kMode_, bool kMean_>
 struct MmaShape {
+  static constexpr Element kType = kType_;  // of 16 bits
   static constexpr Mode kMode = kMode_;
   static constexpr bool kMean = kMean_;
   static constexpr int kRows = 128, kColumns = 64, kThreads = 128, kStages = 3;
@@ -36,16 +37,18 @@ __device__ void add_pairs(const Arguments& p, const float (&sums)[S::kColumns / 
       const float* bias = p.bias + n * S::kColumns + j * 8 + quad * 2;
       const uint32_t old = states[j * 4];
       const float f0 = sums[j * 4 + h * 2] + bias[0], f1 = sums[j * 4 + h * 2 + 1] + bias[1];
-      const float x0 = positive_part(low(old) + f0, p.relu);
-      const float x1 = positive_part(high(old) + f1, p.relu);
-      const uint32_t next = pack(x0, x1);
+      const float x0 = positive_part(low<S::kType>(old) + f0, p.relu);
+      const float x1 = positive_part(high<S::kType>(old) + f1, p.relu);
+      const uint32_t next = pack<S::kType>(x0, x1);
       if (!p.mean_only) states[j * 4] = next;
       if constexpr (S::kMean) {
-        const float c0 = p.relu ? x0 - low(old) : f0, c1 = p.relu ? x1 - high(old) : f1;
+        const float c0 = p.relu ? x0 - low<S::kType>(old) : f0,
+                    c1 = p.relu ? x1 - high<S::kType>(old) : f1;
         if (r != kNoMeanYet) {
           const uint32_t before = r < 0 ? old : means[j * 4];
           const float size = r < 0 ? -r : r;
-          means[j * 4] = pack(fmaf(size, c0, low(before)), fmaf(size, c1, high(before)));
+          means[j * 4] = pack<S::kType>(fmaf(size, c0, low<S::kType>(before)),
+                                        fmaf(size, c1, high<S::kType>(before)));
         } else if (p.mean_only) {
           means[j * 4] = next;
         }
@@ -71,10 +74,10 @@ __device__ void multiply_step(const Arguments& p, int step, uint32_t stage,
       const uint4 c = p.norm[(step * 4 + k) * 4 + (lane & 3)];
 #pragma unroll
       for (int m = 0; m < 2; ++m) {
-        a[m][0] = scale_shift_relu(a[m][0], c.x, c.y);
-        a[m][1] = scale_shift_relu(a[m][1], c.x, c.y);
-        a[m][2] = scale_shift_relu(a[m][2], c.z, c.w);
-        a[m][3] = scale_shift_relu(a[m][3], c.z, c.w);
+        a[m][0] = scale_shift_relu<S::kType>(a[m][0], c.x, c.y);
+        a[m][1] = scale_shift_relu<S::kType>(a[m][1], c.x, c.y);
+        a[m][2] = scale_shift_relu<S::kType>(a[m][2], c.z, c.w);
+        a[m][3] = scale_shift_relu<S::kType>(a[m][3], c.z, c.w);
       }
     }
 #pragma unroll
@@ -89,7 +92,7 @@ __device__ void multiply_step(const Arguments& p, int step, uint32_t stage,
 #pragma unroll
         for (int tile = 0; tile < 2; ++tile) {
           float(&d)[4] = *reinterpret_cast<float(*)[4]>(&sums[m][(j * 2 + tile) * 4]);
-          multiply_16x8(d, a[m], b[tile * 2], b[tile * 2 + 1]);
+          multiply_16x8<S::kType>(d, a[m], b[tile * 2], b[tile * 2 + 1]);
         }
       }
     }

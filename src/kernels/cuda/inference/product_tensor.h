@@ -9,9 +9,13 @@ namespace sact::cuda {
 bool tensor_cores_can_run(const Product& call);
 
 /// On Hopper. Returns what run() does.
-int run_hopper(const Product& call, const Launch& launch);
+int run_hopper(const Product& call, Element type, const Launch& launch);
 /// On any GPU since compute capability 8.0; without scores.
-void run_mma(const Product& call, const Launch& launch);
+void run_mma(const Product& call, Element type, const Launch& launch);
+
+/// What run() of a ProductCeiling does.
+double run_hopper_ceiling(const ProductCeiling& call, const Launch& launch);
+double run_mma_ceiling(const ProductCeiling& call, const Launch& launch);
 
 namespace tensor {
 struct Arguments;

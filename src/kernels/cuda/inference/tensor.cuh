@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
+
+#include "kernels/cuda/inference/calls.h"
 
 namespace sact::cuda::tensor {
 
@@ -46,15 +49,36 @@ __device__ __forceinline__ void load_matrices(uint32_t (&r)[4], uint32_t from) {
                : "memory");
 }
 /// relu(x * s + c) of two numbers of 16 bits.
+template <Element kType>
 __device__ __forceinline__ uint32_t scale_shift_relu(uint32_t x, uint32_t s, uint32_t c) {
   uint32_t d;
-  asm("fma.rn.relu.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(x), "r"(s), "r"(c));
+  if constexpr (kType == Element::kBFloat16) {
+    asm("fma.rn.relu.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(x), "r"(s), "r"(c));
+  } else {
+    asm("fma.rn.relu.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(x), "r"(s), "r"(c));
+  }
   return d;
 }
+template <Element kType>
 __device__ __forceinline__ uint32_t pack(float low, float high) {
   uint32_t d;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+  if constexpr (kType == Element::kBFloat16) {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+  } else {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+  }
   return d;
+}
+/// The first and the second of two numbers of 16 bits.
+template <Element kType>
+__device__ __forceinline__ float low(uint32_t v) {
+  if constexpr (kType == Element::kBFloat16) return __uint_as_float(v << 16);
+  return __half2float(__ushort_as_half(static_cast<unsigned short>(v & 0xffff)));
+}
+template <Element kType>
+__device__ __forceinline__ float high(uint32_t v) {
+  if constexpr (kType == Element::kBFloat16) return __uint_as_float(v & 0xffff0000u);
+  return __half2float(__ushort_as_half(static_cast<unsigned short>(v >> 16)));
 }
 
 /// What this thread has begun to copy makes one group.
@@ -67,14 +91,21 @@ __device__ __forceinline__ void copies_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 }
 
-/// 16 rows by 8 columns by a depth of 16, bf16 with sums of 32 bits, of a warp.
+/// 16 rows by 8 columns by a depth of 16, with sums of 32 bits, of a warp.
+template <Element kType>
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const uint32_t (&a)[4], uint32_t b0,
                                               uint32_t b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#define SACT_MULTIPLY(TYPE)                                                 \
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE       \
+               ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])             \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
+  if constexpr (kType == Element::kBFloat16) {
+    SACT_MULTIPLY("bf16");
+  } else {
+    SACT_MULTIPLY("f16");
+  }
+#undef SACT_MULTIPLY
 }
 
 }  // namespace sact::cuda::tensor

@@ -91,12 +91,6 @@ __device__ inline uint4 transpose_4(uint32_t v0, uint32_t v1, uint32_t v2, uint3
   return make_uint4(v0, v1, v2, v3);
 }
 
-__device__ inline float low(uint32_t v) {
-  return __uint_as_float(v << 16);
-}
-__device__ inline float high(uint32_t v) {
-  return __uint_as_float(v & 0xffff0000u);
-}
 __device__ inline float positive_part(float value, bool relu) {
   return relu && value < 0 ? 0.0f : value;
 }
@@ -137,8 +131,10 @@ __device__ void store_sums(const Arguments& p, const float (&sums)[S::kColumns /
     for (int q = 0; q < 4; ++q) {
       const float* s = sums + j * 16 + q * 4;
       const float* bias = p.bias + n * S::kColumns + (j * 4 + q) * 8 + quad * 2;
-      w0[q] = pack(positive_part(s[0] + bias[0], p.relu), positive_part(s[1] + bias[1], p.relu));
-      w1[q] = pack(positive_part(s[2] + bias[0], p.relu), positive_part(s[3] + bias[1], p.relu));
+      w0[q] = pack<S::kType>(positive_part(s[0] + bias[0], p.relu),
+                             positive_part(s[1] + bias[1], p.relu));
+      w1[q] = pack<S::kType>(positive_part(s[2] + bias[0], p.relu),
+                             positive_part(s[3] + bias[1], p.relu));
     }
     const uint4 v0 = transpose_4(w0[0], w0[1], w0[2], w0[3], quad);
     const uint4 v1 = transpose_4(w1[0], w1[1], w1[2], w1[3], quad);

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstring>
+
+#include "kernels/cuda/inference/calls.h"
 
 namespace sact::cuda::tensor {
 
@@ -45,27 +48,43 @@ inline void load_matrices(uint32_t (&r)[4], uint32_t from) {
     r[matrix] = load_32(lines[matrix * 8 + lane / 4][0] + uint32_t(lane % 4 * 4));
   }
 }
-inline float from_bf16(uint32_t bits) {
-  return __uint_as_float(bits << 16);
+/// A number from its 16 bits.
+template <Element kType>
+float from_half(uint32_t bits) {
+  return kType == Element::kBFloat16 ? __bfloat162float({uint16_t(bits)})
+                                     : __half2float({uint16_t(bits)});
 }
-inline uint32_t pack(float low, float high) {
-  return uint32_t(__float2bfloat16_rn(low).bits) | uint32_t(__float2bfloat16_rn(high).bits) << 16;
+template <Element kType>
+uint32_t to_half(float value) {
+  return kType == Element::kBFloat16 ? __float2bfloat16_rn(value).bits
+                                     : __float2half_rn(value).bits;
 }
-inline uint32_t scale_shift_relu(uint32_t x, uint32_t s, uint32_t c) {
-  const auto one = [&](int shift) {
-    const auto part = [&](uint32_t v) { return from_bf16(v >> shift & 0xffff); };
-    return std::max(std::fma(part(x), part(s), part(c)), 0.0f);
-  };
-  return pack(one(0), one(16));
+template <Element kType>
+float low(uint32_t two) {
+  return from_half<kType>(two & 0xffff);
+}
+template <Element kType>
+float high(uint32_t two) {
+  return from_half<kType>(two >> 16);
+}
+template <Element kType>
+uint32_t pack(float low, float high) {
+  return to_half<kType>(low) | to_half<kType>(high) << 16;
+}
+template <Element kType>
+uint32_t scale_shift_relu(uint32_t x, uint32_t s, uint32_t c) {
+  return pack<kType>(std::max(std::fma(low<kType>(x), low<kType>(s), low<kType>(c)), 0.0f),
+                     std::max(std::fma(high<kType>(x), high<kType>(s), high<kType>(c)), 0.0f));
 }
 inline void copies_commit() {}
 template <int N>
 void copies_wait() {}
 
-inline void multiply_16x8(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+template <Element kType>
+void multiply_16x8(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   const emulated::Slots& all = emulated::show({a[0], a[1], a[2], a[3], b0, b1});
   const int group = emulated::current->lane / 4, quad = emulated::current->lane % 4;
-  const auto half = [](uint32_t two, int k) { return from_bf16(k % 2 ? two >> 16 : two & 0xffff); };
+  const auto half = [](uint32_t two, int k) { return k % 2 ? high<kType>(two) : low<kType>(two); };
   for (int k = 0; k < 16; ++k) {
     const int from = k % 8 / 2;  // the lane of four that has it
     for (int h = 0; h < 2; ++h) {

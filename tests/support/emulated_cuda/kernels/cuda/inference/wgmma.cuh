@@ -6,15 +6,16 @@
 namespace sact::cuda::hopper {
 
 /// A number of a tile of rows of 128 bytes, swizzled by the address.
-inline float tile_value(uint64_t tile, int row, int k) {
+template <Element kType>
+float tile_value(uint64_t tile, int row, int k) {
   const uint32_t address = uint32_t(tile << 4) + uint32_t(row * 128 + k * 2);
   const uint32_t swizzled = address ^ ((address >> 7 & 7) << 4);
   uint16_t bits;
   std::memcpy(&bits, shared_at(swizzled, 2), 2);
-  return from_bf16(bits);
+  return from_half<kType>(bits);
 }
 
-template <int N>
+template <int N, Element kType>
 struct Wgmma {
   /// rows[h][k] are the two rows of this thread.
   static void add_products(float (&d)[N / 2], const float (&rows)[2][16], uint64_t b, int add) {
@@ -24,7 +25,8 @@ struct Wgmma {
         for (int e = 0; e < 2; ++e) {
           float& sum = d[j * 4 + h * 2 + e];
           if (!add) sum = 0;
-          for (int k = 0; k < 16; ++k) sum += rows[h][k] * tile_value(b, j * 8 + quad * 2 + e, k);
+          for (int k = 0; k < 16; ++k)
+            sum += rows[h][k] * tile_value<kType>(b, j * 8 + quad * 2 + e, k);
         }
       }
     }
@@ -34,7 +36,7 @@ struct Wgmma {
     float rows[2][16];
     const int first = emulated::current->warp % 4 * 16 + emulated::current->lane / 4;
     for (int h = 0; h < 2; ++h) {
-      for (int k = 0; k < 16; ++k) rows[h][k] = tile_value(a, first + 8 * h, k);
+      for (int k = 0; k < 16; ++k) rows[h][k] = tile_value<kType>(a, first + 8 * h, k);
     }
     add_products(d, rows, b, add);
   }
@@ -47,7 +49,7 @@ struct Wgmma {
     for (int h = 0; h < 2; ++h) {
       for (int k = 0; k < 16; ++k) {
         const uint32_t two = all[group * 4 + k % 8 / 2][k / 8 * 2 + h];
-        rows[h][k] = from_bf16(k % 2 ? two >> 16 : two & 0xffff);
+        rows[h][k] = k % 2 ? high<kType>(two) : low<kType>(two);
       }
     }
     add_products(d, rows, b, add);

@@ -1,9 +1,9 @@
 // Tests of UTF-8 reading and of widths on a terminal.
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #include <gtest/gtest.h>
 
-namespace sact::report {
+namespace sact {
 namespace {
 
 std::u32string characters(std::string_view text) {
@@ -57,4 +57,4 @@ TEST(Unicode, OneLineWithoutControlCharacters) {
 }
 
 }  // namespace
-}  // namespace sact::report
+}  // namespace sact

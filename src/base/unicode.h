@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sact::report {
+namespace sact {
 
 /// What stands for bytes that are not UTF-8.
 inline constexpr char32_t kReplacementCharacter = 0xfffd;
@@ -13,6 +13,10 @@ inline constexpr char32_t kReplacementCharacter = 0xfffd;
 /// Takes one character off the front of `text`, which must not be empty. Of anything that is not
 /// UTF-8 (overlong forms and surrogates too) one byte, as kReplacementCharacter.
 char32_t next_character(std::string_view& text);
+
+/// Whether a terminal may do something else with a character than show it: move, begin a line, take
+/// what follows as a command (ESC, and U+009B, which is ESC [ in one) or turn the direction.
+bool is_control(char32_t character);
 
 void append_utf8(std::string& text, char32_t character);
 
@@ -30,4 +34,4 @@ std::string cut_end(std::string_view text, size_t width);
 /// The text on one line and harmless on a terminal: control characters and broken UTF-8 replaced.
 std::string single_line(std::string_view text);
 
-}  // namespace sact::report
+}  // namespace sact

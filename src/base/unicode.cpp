@@ -1,11 +1,11 @@
 // The UTF-8 decoder, and the ranges of characters that are wide or have no width.
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
-namespace sact::report {
+namespace sact {
 namespace {
 
 struct CharacterRange {
@@ -38,10 +38,6 @@ bool in_any(const auto& ranges, char32_t character) {
                      [character](const CharacterRange& range) { return range(character); });
 }
 
-bool is_control(char32_t character) {
-  return character < 0x20 || (character >= 0x7f && character < 0xa0);
-}
-
 /// Whether `length` bytes are the form that UTF-8 prescribes for the character.
 bool well_formed(char32_t character, size_t length) {
   constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
@@ -50,6 +46,12 @@ bool well_formed(char32_t character, size_t length) {
 }
 
 }  // namespace
+
+bool is_control(char32_t character) {
+  constexpr CharacterRange kLinesAndDirections[] = {{0x2028, 0x202e}, {0x2066, 0x2069}};
+  return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+         in_any(kLinesAndDirections, character);
+}
 
 char32_t next_character(std::string_view& text) {
   const auto byte = [&text](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -148,4 +150,4 @@ std::string single_line(std::string_view text) {
   return line;
 }
 
-}  // namespace sact::report
+}  // namespace sact

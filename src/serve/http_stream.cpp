@@ -1,0 +1,161 @@
+#include "serve/http_stream.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace sact::serve {
+namespace {
+
+int milliseconds_until(std::chrono::steady_clock::time_point time) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(time - std::chrono::steady_clock::now());
+  return int(std::clamp<int64_t>(left.count(), 0, 1 << 30));
+}
+
+}  // namespace
+
+EndSignal::EndSignal() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (descriptor_ < 0) fail("the server cannot start: {}", errno_text(errno));
+}
+
+EndSignal::~EndSignal() {
+  ::close(descriptor_);
+}
+
+void EndSignal::give() {
+  given_ = true;
+  const uint64_t one = 1;
+  static_cast<void>(!::write(descriptor_, &one, sizeof one));
+}
+
+HttpStream::HttpStream(socket_t socket, const HttpLimits& limits, const EndSignal& end,
+                       std::atomic<uint64_t>& held)
+    : socket_(socket), limits_(limits), end_(end), held_(held), received_(1 << 16) {}
+
+bool HttpStream::wait(short what, Clock::time_point until) {
+  while (true) {
+    pollfd polled[] = {{socket_, what, 0}, {end_.descriptor(), POLLIN, 0}};
+    const int found =
+        ::poll(polled, ending_ ? 1 : 2, milliseconds_until(std::min(until, deadline_)));
+    if (polled[1].revents != 0) {
+      ending_ = true;
+      deadline_ = std::min(deadline_, Clock::now() + std::chrono::seconds(limits_.ending_seconds));
+    }
+    if (polled[0].revents != 0) return true;
+    if (found == 0 || (found < 0 && errno != EINTR)) return false;
+  }
+}
+
+bool HttpStream::wait_for_request() {
+  if (at_ < received_size_) return true;
+  pollfd polled[] = {{socket_, POLLIN, 0}, {end_.descriptor(), POLLIN, 0}};
+  const auto until = soon();
+  int found;
+  do {
+    found = ::poll(polled, 2, milliseconds_until(until));
+  } while (found < 0 && errno == EINTR);
+  return found > 0 && polled[0].revents != 0;
+}
+
+void HttpStream::set_deadline(int seconds) {
+  ending_ = false;
+  deadline_ = Clock::now() + std::chrono::seconds(seconds);
+}
+
+void HttpStream::start_request(int seconds) {
+  refused_ = 0;
+  set_deadline(seconds);
+}
+
+void HttpStream::end_request() {
+  held_ -= request_bytes_;
+  request_bytes_ = 0;
+}
+
+/// Reads what has come, if the limits allow more.
+bool HttpStream::receive() {
+  constexpr uint64_t kHeaders = 1 << 16;  // small requests are always read
+  ssize_t found = 0;
+  for (bool late = Clock::now() > deadline_;;) {
+    if (late) {
+      refused_ = 408;
+      return false;
+    }
+    found = ::recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT);
+    if (found >= 0 || (errno != EINTR && errno != EAGAIN)) break;
+    late = errno == EAGAIN && !wait(POLLIN, soon());
+  }
+  if (found <= 0) return false;
+  at_ = 0;
+  received_size_ = size_t(found);
+  request_bytes_ += received_size_;
+  const uint64_t all = held_ += received_size_;
+  if (request_bytes_ > limits_.body_bytes + kHeaders) refused_ = 413;
+  if (request_bytes_ > kHeaders && all > limits_.all_body_bytes) refused_ = 503;
+  return refused_ == 0;
+}
+
+ssize_t HttpStream::read(char* into, size_t size) {
+  if (at_ == received_size_) {
+    // What was written is an interim reply, which the client waits for.
+    if (refused_ != 0 || !flush() || !receive()) return -1;
+  }
+  const size_t given = std::min(size, received_size_ - at_);
+  std::memcpy(into, received_.data() + at_, given);
+  at_ += given;
+  return ssize_t(given);
+}
+
+ssize_t HttpStream::write(const char* from, size_t size) {
+  written_.append(from, size);
+  return ssize_t(size);
+}
+
+bool HttpStream::flush() {
+  size_t sent = 0;
+  while (sent < written_.size()) {
+    const ssize_t now = ::send(socket_, written_.data() + sent, written_.size() - sent,
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (now > 0) {
+      sent += size_t(now);
+    } else if (errno != EINTR && (errno != EAGAIN || !wait(POLLOUT, soon()))) {
+      break;
+    }
+  }
+  const bool all = sent == written_.size();
+  written_.clear();
+  return all;
+}
+
+bool HttpStream::reply() {
+  set_deadline(limits_.seconds);
+  return flush();
+}
+
+void HttpStream::end(bool unread) {
+  ::shutdown(socket_, SHUT_WR);
+  if (!unread) return;
+  set_deadline(limits_.ending_seconds);
+  while (wait(POLLIN, deadline_) &&
+         ::recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT) > 0) {
+  }
+}
+
+void HttpStream::get_remote_ip_and_port(std::string& ip, int& port) const {
+  ip.clear();  // nobody asks
+  port = 0;
+}
+
+void HttpStream::get_local_ip_and_port(std::string& ip, int& port) const {
+  get_remote_ip_and_port(ip, port);
+}
+
+}  // namespace sact::serve

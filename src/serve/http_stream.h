@@ -1,0 +1,89 @@
+// A connection as cpp-httplib reads and writes it, with limits: a request must have come, and its
+// reply been taken, within a time that no byte prolongs; and all that is read is counted.
+#pragma once
+
+#include <httplib.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "serve/http.h"
+
+namespace sact::serve {
+
+/// Wakes all connections when the server ends.
+class EndSignal {
+ public:
+  EndSignal();
+  ~EndSignal();
+  EndSignal(const EndSignal&) = delete;
+  EndSignal& operator=(const EndSignal&) = delete;
+  void give();
+  bool given() const { return given_; }
+  int descriptor() const { return descriptor_; }  // readable once it is given
+
+ private:
+  int descriptor_;
+  std::atomic<bool> given_ = false;
+};
+
+class HttpStream : public httplib::Stream {
+ public:
+  /// `held` are the bytes of all requests that are being read or answered.
+  HttpStream(socket_t socket, const HttpLimits& limits, const EndSignal& end,
+             std::atomic<uint64_t>& held);
+  ~HttpStream() override { end_request(); }
+
+  /// Waits for the first byte of a request. False: the connection is idle for too long, or gone, or
+  /// the server ends.
+  bool wait_for_request();
+  /// What comes now is a request, which must be complete after so many seconds.
+  void start_request(int seconds);
+  /// Sends what was written, as the reply. False: the client did not take it.
+  bool reply();
+  /// The bytes of the request are needed no more.
+  void end_request();
+  /// The status that says why no more of a request is read: 408, 413 or 503; 0 where none does.
+  int refused() const { return refused_; }
+  /// Says that no more will come, and hears the client out for a moment: with unread bytes the
+  /// connection would be reset, and the client might lose its reply.
+  void end(bool unread);
+
+  // What httplib needs.
+  bool is_readable() const override { return refused_ == 0; }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* into, size_t size) override;
+  ssize_t write(const char* from, size_t size) override;
+  void get_remote_ip_and_port(std::string& ip, int& port) const override;
+  void get_local_ip_and_port(std::string& ip, int& port) const override;
+  socket_t socket() const override { return socket_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Waits until the socket can be read or written; by then at the latest, and sooner when the
+  /// server ends.
+  bool wait(short what, Clock::time_point until);
+  void set_deadline(int seconds);
+  bool receive();
+  bool flush();
+  Clock::time_point soon() const {
+    return Clock::now() + std::chrono::seconds(limits_.idle_seconds);
+  }
+
+  const socket_t socket_;
+  const HttpLimits& limits_;
+  const EndSignal& end_;
+  std::atomic<uint64_t>& held_;
+  uint64_t request_bytes_ = 0;
+  int refused_ = 0;
+  Clock::time_point deadline_;
+  bool ending_ = false;  // the deadline is that of the server's end
+  std::vector<char> received_;
+  size_t at_ = 0, received_size_ = 0;
+  std::string written_;
+};
+
+}  // namespace sact::serve

@@ -1,0 +1,249 @@
+#include "serve/runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/stopwatch.h"
+#include "model/preprocess.h"
+#include "model/result.h"
+#include "saliency/postprocess.h"
+
+namespace sact::serve {
+namespace {
+
+/// Of a pixel: three of the picture, and what decoders keep besides. Progressive JPEGs, with eight,
+/// are the worst.
+constexpr uint64_t kDecodedBytes = 11;
+
+/// While it lives a session runs as was asked, and no longer than somebody waits.
+template <typename Session>
+class Steered {
+ public:
+  Steered(Session& session, const HaltingControl& halting, std::function<bool()> over)
+      : session_(session) {
+    session_.set_halting(halting);
+    session_.set_interruption(std::move(over));
+  }
+  ~Steered() { session_.set_interruption({}); }
+  Steered(const Steered&) = delete;
+  Steered& operator=(const Steered&) = delete;
+
+ private:
+  Session& session_;
+};
+
+/// What the service tells of a failure.
+std::exception_ptr told(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Interrupted&) {
+    return std::make_exception_ptr(TooLate("this takes longer than a request may"));
+  } catch (const std::bad_alloc&) {
+    return std::make_exception_ptr(Busy("there is not enough memory for this now"));
+  } catch (...) {
+    return failure;
+  }
+}
+
+void expect_wanted(const Job& job) {
+  if (job.is_over()) throw Interrupted("nobody waits for it any more");
+}
+
+ImageJob& image_of(const std::shared_ptr<Job>& job) {
+  return static_cast<ImageJob&>(*job);
+}
+
+}  // namespace
+
+bool ImageJob::joins(const Job& job) const {
+  const auto& other = static_cast<const ImageJob&>(job);
+  return model == other.model && !model->detects() && !asked->dense && !other.asked->dense &&
+         asked->halting.shift == other.asked->halting.shift &&
+         asked->halting.hard_budget == other.asked->halting.hard_budget;
+}
+
+void Runner::run(const Jobs& jobs, int threads) {
+  ImageJob& first = image_of(jobs.front());
+  if (!first.model->detects()) return run_classifiers(jobs, threads);
+  try {
+    run_detector(first, threads);
+  } catch (...) {
+    first.failure = told(std::current_exception());
+  }
+}
+
+Runner::Decoded Runner::decode(ImageJob& job) {
+  const uint64_t bytes = kDecodedBytes * uint64_t(job.given.positions());
+  std::optional<ByteGate::Held> held = decoded_.take(bytes, job.deadline);
+  if (!held) throw TooLate("there was no memory to decode this image in its time; try again");
+  Stopwatch watch;
+  Decoded decoded{std::move(*held),
+                  io::decode_image(std::as_bytes(std::span(job.file)), printable(job.name),
+                                   {.max_pixels = limits_.max_pixels})};
+  job.file = {};
+  job.load_ms = watch.lap();
+  return decoded;
+}
+
+Runner::Prepared Runner::prepare(ImageJob& job) {
+  const Decoded photo = decode(job);
+  Stopwatch watch;
+  const Asked& asked = *job.asked;
+  const InputSpec& input = job.model->spec().input;
+  const bool salient = asked.task == Task::kSaliency;
+  const int size = !salient                  ? asked.input.size
+                   : asked.saliency.size > 0 ? asked.saliency.size
+                                             : saliency::usual_size(job.model->spec()).height;
+  const bool whole = salient || asked.input.whole;
+  const View view = view_of(photo.image, input,
+                            {whole ? Framing::kKeepAspect : Framing::kCentralCrop, {size, size}});
+  const int64_t most = int64_t(limits_.max_side) * limits_.max_side;
+  if (view.size.positions() > most) {
+    fail(
+        "{}: would be {}x{} for the network, more than the {} pixels that are run here; use a "
+        "smaller size",
+        printable(job.name), view.size.height, view.size.width, most);
+  }
+  job.crop = view.crop;
+  job.size = view.size;
+  Prepared prepared{&job, network_pixels(photo.image, view, input)};
+  job.preprocess_ms = watch.lap();
+  return prepared;
+}
+
+void Runner::run_classifiers(const Jobs& jobs, int threads) {
+  std::vector<Prepared> images;
+  for (const auto& job : jobs) {
+    try {
+      expect_wanted(*job);
+      images.push_back(prepare(image_of(job)));
+    } catch (...) {
+      job->failure = told(std::current_exception());
+    }
+  }
+  const auto size_of = [](const Prepared& image) {
+    return std::pair(image.job->size.height, image.job->size.width);
+  };
+  std::stable_sort(images.begin(), images.end(),
+                   [&](const Prepared& a, const Prepared& b) { return size_of(a) < size_of(b); });
+  for (auto first = images.begin(), last = first; first != images.end(); first = last) {
+    last = std::find_if(first, images.end(),
+                        [&](const Prepared& image) { return size_of(image) != size_of(*first); });
+    try {
+      run_together({first, last}, threads);
+    } catch (...) {
+      for (auto image = first; image != last; ++image) {
+        image->job->failure = told(std::current_exception());
+      }
+    }
+  }
+}
+
+void Runner::run_together(std::span<Prepared> images, int threads) {
+  ImageJob& first = *images.front().job;
+  const int count = int(images.size());
+  if (count > 1) {
+    std::vector<float>& all = images.front().pixels;
+    for (Prepared& image : images.subspan(1)) {
+      all.insert(all.end(), image.pixels.begin(), image.pixels.end());
+      image.pixels = {};
+    }
+  }
+  const InputView view = pixels_view(images.front().pixels, count, first.size);
+  const auto over = [&] {
+    return std::all_of(images.begin(), images.end(),
+                       [](const Prepared& image) { return image.job->is_over(); });
+  };
+  std::vector<ImageResult> results;
+  const auto run = [&](NetworkSession& session, const HaltingControl& halting) {
+    const Steered steered(session, halting, over);
+    Stopwatch watch;
+    results = session.run(view);
+    const double ms = watch.lap();
+    metrics_.run(count, ms);
+    return ms;
+  };
+  {
+    const ServedModel::Session session = first.model->session(threads);
+    if (first.asked->dense && first.model->spec().adaptive()) {
+      const ServedModel::Session dense = first.model->dense_session(threads);
+      time_both(
+          first, [&] { return run(*session, first.asked->halting); },
+          [&] {
+            std::vector<ImageResult> kept = std::move(results);
+            const double ms = run(*dense, {});
+            results = std::move(kept);
+            return ms;
+          });
+    } else {
+      first.network_ms = run(*session, first.asked->halting) / count;
+      if (first.asked->dense) first.dense_ms = first.network_ms;
+    }
+  }
+  for (size_t i = 0; i < images.size(); ++i) {
+    ImageJob& job = *images[i].job;
+    job.result = std::move(results[i]);
+    job.network_ms = first.network_ms;
+    job.together = count;
+    job.threads = threads;
+  }
+}
+
+void Runner::run_detector(ImageJob& job, int threads) {
+  expect_wanted(job);
+  const Decoded photo = decode(job);
+  const Asked& asked = *job.asked;
+  const ServedModel::Detector detector = job.model->detector(threads);
+  const auto over = [&] { return job.is_over(); };
+  job.crop = io::whole(photo.image);
+  if (asked.task == Task::kSaliency) {
+    const Steered steered(detector->session(), asked.halting, over);
+    const int side = asked.saliency.size > 0 ? asked.saliency.size
+                                             : saliency::usual_size(job.model->spec()).height;
+    Stopwatch watch;
+    auto [result, scaled] = detector->extract(photo.image, side);
+    job.network_ms = watch.lap();
+    metrics_.run(1, job.network_ms);
+    job.result = std::move(result);
+    job.size = scaled;
+  } else {
+    const auto run = [&](const HaltingControl& halting) {
+      const Steered steered(detector->session(), halting, over);
+      auto found =
+          std::make_unique<detect::DetectedImage>(detector->detect(photo.image, asked.wanted));
+      metrics_.run(1, found->ms.total());
+      return found;
+    };
+    const auto adaptive = [&] {
+      auto found = run(asked.halting);
+      const double ms = found->ms.total();
+      if (!job.detected || ms < job.detected->ms.total()) job.detected = std::move(found);
+      return ms;
+    };
+    if (asked.dense && job.model->spec().adaptive()) {
+      const HaltingControl nothing_halts{-kMostHaltingShift, 0};
+      time_both(job, adaptive, [&] { return run(nothing_halts)->ms.total(); });
+    } else {
+      job.network_ms = adaptive();
+      if (asked.dense) job.dense_ms = job.network_ms;
+    }
+  }
+  job.together = 1;
+  job.threads = threads;
+}
+
+void Runner::time_both(ImageJob& job, const std::function<double()>& adaptive,
+                       const std::function<double()>& dense) {
+  // The first run at a size takes memory and prepares weights, and other programs disturb any.
+  constexpr int kMost = 4;
+  constexpr double kLongest = 1000;
+  double all = 0;
+  for (int turn = 0; turn < kMost && (turn < 2 || all < kLongest); ++turn) {
+    const double ms = adaptive(), dense_ms = dense();
+    job.network_ms = turn == 0 ? ms : std::min(job.network_ms, ms);
+    job.dense_ms = turn == 0 ? dense_ms : std::min(*job.dense_ms, dense_ms);
+    all += ms + dense_ms;
+  }
+}
+
+}  // namespace sact::serve

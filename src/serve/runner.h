@@ -1,0 +1,54 @@
+// Runs images: decodes them, and takes sessions of the threads that they are given.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "serve/byte_gate.h"
+#include "serve/image_job.h"
+#include "serve/metrics.h"
+
+namespace sact::serve {
+
+struct RunLimits {
+  int64_t max_pixels = 50'000'000;
+  int max_side = 1024;                     // of what a network sees
+  uint64_t decoded_bytes = 1024ull << 20;  // of all images that are being decoded or looked at
+};
+
+/// Any number of threads may run jobs.
+class Runner {
+ public:
+  Runner(const RunLimits& limits, Metrics& metrics)
+      : limits_(limits), metrics_(metrics), decoded_(limits.decoded_bytes) {}
+
+  /// The failure of an image is kept in its job.
+  void run(const Jobs& jobs, int threads);
+
+ private:
+  using Images = std::vector<ImageJob*>;
+  struct Prepared {
+    ImageJob* job;
+    std::vector<float> pixels;
+  };
+  struct Decoded {
+    ByteGate::Held bytes;
+    io::RgbImage image;
+  };
+
+  Decoded decode(ImageJob& job);
+  Prepared prepare(ImageJob& job);
+  void run_classifiers(const Jobs& jobs, int threads);
+  void run_together(std::span<Prepared> images, int threads);
+  void run_detector(ImageJob& job, int threads);
+  /// Runs two networks in turns, and gives the fastest run of each.
+  void time_both(ImageJob& job, const std::function<double()>& adaptive,
+                 const std::function<double()>& dense);
+
+  const RunLimits limits_;
+  Metrics& metrics_;
+  ByteGate decoded_;
+};
+
+}  // namespace sact::serve
