@@ -26,7 +26,7 @@ class Components : public ::testing::Test {
     io::write_image(directory_ / "p.png", test::noise_image(32, 32, 1));
     const test::Finished made =
         run({"new", "--units", "1,1", "--stem", "small", "--unit", "basic", "--width", "4",
-             "--classes", "3", "--size", "32", "--out", "m"});
+             "--classes", "3", "--input-size", "32", "--out", "m"});
     ASSERT_EQ(made.status, 0) << made.err;
   }
 

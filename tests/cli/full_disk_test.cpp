@@ -22,9 +22,9 @@ class FullDisk : public ::testing::Test {
   }
 
   static std::vector<std::string> make(const std::string& out, const std::string& halting) {
-    return {"new",   "--units", "2,2", "--stem",    "small", "--unit",
-            "basic", "--width", "8",   "--classes", "10",    "--halting",
-            halting, "--size",  "64",  "--out",     out};
+    return {"new",   "--units",      "2,2", "--stem",    "small", "--unit",
+            "basic", "--width",      "8",   "--classes", "10",    "--halting",
+            halting, "--input-size", "64",  "--out",     out};
   }
 
   void expect_made(const std::vector<std::string>& arguments) {
@@ -54,9 +54,9 @@ TEST_F(FullDisk, EveryCommandThatWritesSaysSoAndLeavesNothing) {
       {"export", "plain", "--onnx", "plain.onnx"},
       {"baseline", "m", "--from", "plain", "--out", "base", "--data", "synthetic:size=64,count=4"},
       {"calibrate", "m", "--images", "p.png", "--out", "dialled"},
-      {"predict", "m", "p.png", "--raw", "raw"},
+      {"predict", "m", "p.png", "--no-pictures", "--raw", "raw"},
 #ifdef SACT_HAS_PICTURES
-      {"predict", "m", "p.png", "--out", "picture.png"},
+      {"predict", "m", "p.png", "--out", "pictures"},
 #endif
       {"synth", "--out", "shapes", "--count", "2", "--size", "64"},
       {"generate-docs", "docs"}};
