@@ -160,7 +160,7 @@ TEST(SessionReuse, TheNumberOfThreadsDoesNotMatter) {
         plan_of(spec, *kernels::available_tables().back(), kernels::DataType::kFloat32);
     const auto planes = noise(3, size, 4);
     std::vector<ImageResult> right;
-    for (int threads : {1, 2, 3, 4, 7}) {
+    for (int threads : {1, 2, 3, 4, 7, 64}) {
       SCOPED_TRACE(fmt::format("kind {}, {} threads", &kind - kKinds, threads));
       CpuSession session(plan, threads);
       if (spec.adaptive()) session.prescribe_units(units_of(spec, 3, size, /*all=*/false));

@@ -54,12 +54,13 @@ Split LayerTeam::split_of_at_most(int parts, const PackedLayer& layer) const {
   const int threads = team_->size();
   const int most = std::max(parts, 1);
   if (threads <= most) return {threads, 1, threads == 1 ? "one thread" : "many rows"};
+  Split split{threads, 1, "few rows, but few columns too"};
   for (int columns = 2; columns <= std::min(threads, layer.weights.panels()); ++columns) {
-    if (threads % columns == 0 && threads / columns <= most) {
-      return {threads / columns, columns, "few rows"};
-    }
+    if (threads % columns != 0) continue;
+    split = {threads / columns, columns, "few rows"};
+    if (split.row_parts <= most) break;  // otherwise as many parts of columns as there can be
   }
-  return {threads, 1, "few rows, but few columns too"};
+  return split;
 }
 
 kernels::TapChoice LayerTeam::taps_of(const kernels::RowProduct& call) const {

@@ -29,7 +29,13 @@ using IntegerSums = IntegerVector[kRows][2];
 
 HWY_INLINE uint32_t fours_at(const uint8_t* row, int count) {
   uint32_t fours = 0;
-  std::memcpy(&fours, row, size_t(count));
+  if (count == 4) {
+    std::memcpy(&fours, row, sizeof fours);
+    return fours;
+  }
+  // Byte by byte: a call of memcpy() with a size that nobody knows before would make the sums leave
+  // the registers around it.
+  for (int i = 0; i < count; ++i) fours |= uint32_t(row[i]) << (8 * i);
   return fours;
 }
 
@@ -127,7 +133,7 @@ int64_t integer_multiply_adds(int64_t steps) {
   const typename Operands::Fours fours{uint32_t(number)};
   IntegerVector sums[kPeakSums];
 #pragma GCC unroll 12
-  for (int i = 0; i < kPeakSums; ++i) sums[i] = hn::Zero(d);
+  for (int i = 0; i < kPeakSums; ++i) sums[i] = hn::Set(d, number);  // equal ones would become one
   for (int64_t step = 0; step < steps; ++step) {
 #pragma GCC unroll 12
     for (int i = 0; i < kPeakSums; ++i) sums[i] = Operands::dot(sums[i], fours, weights);

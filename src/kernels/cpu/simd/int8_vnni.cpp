@@ -37,7 +37,10 @@ struct NativeBytes {
   };
   static HWY_INLINE IntegerVector dot(IntegerVector sums, const Fours& x, const Weights& w) {
 #if HWY_MAX_BYTES == 64
-    return IntegerVector{_mm512_dpbusd_epi32(sums.raw, x.all.raw, w.all.raw)};
+    // Not by its intrinsic: all sums of a tile begin as the same zeros, and GCC 12 then keeps most
+    // of them in memory.
+    asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(x.all.raw), "v"(w.all.raw));
+    return sums;
 #else
     return IntegerVector{_mm256_dpbusd_avx_epi32(sums.raw, x.all.raw, w.all.raw)};
 #endif
