@@ -81,7 +81,7 @@ TEST_F(ProcessesCommand, OneThatIsLostIsNamedByTheOthers) {
     arguments[2] = run;
     const std::vector<std::string> more =
         loss.evaluating
-            ? std::vector<std::string>{"data=synthetic:size=36,count=15,val=300000", "epochs=1"}
+            ? std::vector<std::string>{"data=synthetic:size=36,count=15,val=60000", "epochs=1"}
             : std::vector<std::string>{"epochs=100000", "eval_every=100000"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.push_back("checkpoint_minutes=1e-6");
