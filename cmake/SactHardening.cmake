@@ -1,5 +1,5 @@
 # What makes a mistake in memory end a program at once, instead of running on with what an attacker wrote.
-# Every program and library of this project has it; tests/api/hardening_test.cpp reads what was built.
+# Every program and library of this project has it; tests/api/install_test.cpp reads what is installed.
 add_library(sact_hardening INTERFACE)
 
 # Not in CUDA's sources, whose code for the host only launches kernels.

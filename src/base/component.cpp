@@ -30,18 +30,38 @@ fs::path program_file() {
   return error || !fs::is_regular_file(file, error) ? fs::path() : file;
 }
 
-/// The program or library that has this code; empty where that cannot be told.
-fs::path own_file() {
+struct OwnFile {
+  fs::path path;  // empty where that cannot be told
+  bool library = false;
+};
+
+/// The program or library that has this code.
+OwnFile own_file() {
   Dl_info here{}, program{};
   if (::dladdr(reinterpret_cast<const void*>(&own_file), &here) == 0) return {};
   const auto* headers = reinterpret_cast<const void*>(::getauxval(AT_PHDR));
   if (!headers || ::dladdr(headers, &program) == 0) return {};
-  if (here.dli_fbase == program.dli_fbase) return program_file();
+  if (here.dli_fbase == program.dli_fbase) return {program_file()};
   // A library. Whoever loaded it by a relative name may have changed the directory since.
   const fs::path name = here.dli_fname;
   std::error_code error;
   const fs::path file = name.is_absolute() ? fs::canonical(name, error) : fs::path();
-  return error ? fs::path() : file;
+  return {error ? fs::path() : file, true};
+}
+
+/// Where parts lie, from the file that looks for them: beside it, or where an installation has them
+/// (bin/sact or lib/libsact.so or lib/x86_64-linux-gnu/libsact.so: lib/sact). Other folders around
+/// it may be anybody's.
+std::vector<fs::path> folders_of_parts(const OwnFile& own) {
+  const fs::path here = own.path.parent_path();
+  const auto holds_libraries = [](const fs::path& folder) {
+    return folder.filename().native().starts_with("lib");
+  };
+  std::vector<fs::path> folders = {here};
+  if (!own.library && here.filename() == "bin") folders.push_back(here / "../lib/sact");
+  if (own.library && holds_libraries(here)) folders.push_back(here / "sact");
+  if (own.library && holds_libraries(here.parent_path())) folders.push_back(here / "../sact");
+  return folders;
 }
 
 using Bytes = std::span<const std::byte>;
@@ -121,18 +141,18 @@ std::string problem_of(const fs::path& path) {
 }  // namespace
 
 fs::path find_part(const std::string& name) {
-  const fs::path file = own_file();
-  if (file.empty()) return {};
+  const OwnFile own = own_file();
+  if (own.path.empty()) return {};
   std::error_code error;
-  for (const char* folder : {".", "../lib/sact", "sact", "../sact"}) {
-    const fs::path path = (file.parent_path() / folder / name).lexically_normal();
+  for (const fs::path& folder : folders_of_parts(own)) {
+    const fs::path path = (folder / name).lexically_normal();
     if (fs::exists(path, error)) return path;
   }
   return {};
 }
 
 std::string why_no_part(const std::string& name) {
-  if (!own_file().empty()) return name + " is not beside this program";
+  if (!own_file().path.empty()) return name + " is not beside this program";
   return fmt::format(
       "{} is looked for beside this program, and without {} it cannot be told "
       "where that lies",
@@ -145,7 +165,12 @@ void* open_component(const fs::path& path, const std::string& what, const char* 
     fail("{}: {}; install both from one build", path.string(), problem);
   }
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail("{} cannot be loaded: {}", what, printable(::dlerror(), 300));
+  if (!library) {
+    const std::string why = printable(::dlerror(), 300);
+    const bool misses = why.find("cannot open shared object file") != why.npos;
+    fail("{} cannot be loaded: {}{}", what, why,
+         misses ? "; name its folder in LD_LIBRARY_PATH, or tell ldconfig" : "");
+  }
   void* address = ::dlsym(library, symbol);
   if (!address) {
     fail("{}: does not belong to this build of sact: it has no {}; install both from one build",

@@ -56,6 +56,11 @@ void check_replaceable(const std::filesystem::path& path) {
 
 constexpr size_t kLarge = size_t{4} << 20;
 
+template <typename... Args>
+[[noreturn]] void fail_to_read(fmt::format_string<Args...> format, Args&&... args) {
+  throw UnreadableFile(fmt::format(format, std::forward<Args>(args)...));
+}
+
 /// A file may claim any size: a sparse one takes no disk.
 void expect_memory_for(const std::filesystem::path& path, uint64_t size) {
   constexpr uint64_t kAlwaysThere = 32 << 20;
@@ -71,7 +76,7 @@ void expect_memory_for(const std::filesystem::path& path, uint64_t size) {
 ReadableFile::ReadableFile(const std::filesystem::path& path) : path_(path) {
   // O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor_ < 0) fail("{}: cannot be opened: {}", path.string(), errno_text(errno));
+  if (descriptor_ < 0) fail_to_read("{}: cannot be opened: {}", path.string(), errno_text(errno));
   struct stat status {};
   const char* problem = nullptr;
   if (::fstat(descriptor_, &status) != 0) {
@@ -83,9 +88,10 @@ ReadableFile::ReadableFile(const std::filesystem::path& path) : path_(path) {
   }
   if (problem) {
     ::close(descriptor_);
-    fail("{}: {}", path.string(), problem);
+    fail_to_read("{}: {}", path.string(), problem);
   }
   size_ = uint64_t(status.st_size);
+  changed_ = status.st_mtim;
 }
 
 ReadableFile::~ReadableFile() {
@@ -94,7 +100,14 @@ ReadableFile::~ReadableFile() {
 
 void ReadableFile::read(uint64_t offset, std::span<std::byte> target) const {
   if (read_some(offset, target) < target.size()) {
-    fail("{}: became shorter while it was read; try again when it is whole", path_.string());
+    fail_to_read("{}: became shorter while it was read; try again when it is whole",
+                 path_.string());
+  }
+  struct stat now {};
+  if (::fstat(descriptor_, &now) != 0 || uint64_t(now.st_size) != size_ ||
+      now.st_mtim.tv_sec != changed_.tv_sec || now.st_mtim.tv_nsec != changed_.tv_nsec) {
+    fail_to_read("{}: was changed while it was in use; try again when it is whole",
+                 path_.string());
   }
 }
 
@@ -104,7 +117,7 @@ size_t ReadableFile::read_some(uint64_t offset, std::span<std::byte> target) con
     const ssize_t got =
         ::pread(descriptor_, target.data() + done, target.size() - done, off_t(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("{}: cannot be read: {}", path_.string(), errno_text(errno));
+    if (got < 0) fail_to_read("{}: cannot be read: {}", path_.string(), errno_text(errno));
     if (got == 0) break;
     done += size_t(got);
   }
@@ -210,8 +223,8 @@ void AtomicFile::commit_keeping(const std::filesystem::path& previous) {
   int problem = ::link(path_.c_str(), link.c_str()) == 0 ? 0 : errno;
   const char* from = problem == 0 ? link.c_str() : path_.c_str();  // some systems have no links
   if (problem != ENOENT) problem = ::rename(from, previous.c_str()) == 0 ? 0 : errno;
+  ::unlink(link.c_str());  // still there where the rename failed, or both were one file already
   if (problem != 0 && problem != ENOENT) {
-    ::unlink(link.c_str());
     fail("{}: cannot be put in place: {}", previous.string(), errno_text(problem));
   }
   commit();

@@ -1,6 +1,8 @@
 // Files: reading them whole, and writing that leaves a whole file or none.
 #pragma once
 
+#include <time.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,8 +12,16 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/error.h"
 
 namespace sact {
+
+/// A file cannot be read as it is now: no right, a disk or network that fails, another writer. It
+/// may be whole even so.
+class UnreadableFile : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A regular file that is open, to be read anywhere. Files are read and not mapped: bytes that
 /// another process cuts off a mapped file end this one by a signal wherever it reads next.
@@ -25,7 +35,8 @@ class ReadableFile {
   const std::filesystem::path& path() const { return path_; }
   /// When it was opened.
   uint64_t size() const { return size_; }
-  /// Fills `target`; sact::Error where the file became shorter. Any number of threads may read.
+  /// Fills `target`; UnreadableFile where somebody changed the file since it was opened, whose parts
+  /// would not fit together. Any number of threads may read.
   void read(uint64_t offset, std::span<std::byte> target) const;
   /// The same up to the file's end; how many bytes there were.
   size_t read_some(uint64_t offset, std::span<std::byte> target) const;
@@ -34,6 +45,7 @@ class ReadableFile {
   std::filesystem::path path_;
   int descriptor_ = -1;
   uint64_t size_ = 0;
+  timespec changed_{};  // last, when it was opened
 };
 
 /// All of a regular file, of whatever size, in memory of its own.

@@ -21,11 +21,15 @@ inline uint16_t bf16_from_float(float value) {
 
 inline float float_from_f16(uint16_t bits) {
   const uint32_t sign = uint32_t(bits & 0x8000) << 16;
-  // The exponent and mantissa stand where those of a float do, but count from another power of two;
-  // the product is exact, that of subnormals too. No branches here either.
-  const float scaled = std::bit_cast<float>(uint32_t(bits & 0x7fff) << 13) * 0x1p112f;
+  // The exponent and mantissa stand where those of a float do, but count from another power of two.
+  // No branches here either, and no float below the normal ones on the way, which programs that
+  // take those for zero would lose.
+  const uint32_t shifted = uint32_t(bits & 0x7fff) << 13;
+  const float small = std::bit_cast<float>(0x38800000u | shifted) - 0x1p-14f;
+  const uint32_t magnitude =
+      (bits & 0x7c00) == 0 ? std::bit_cast<uint32_t>(small) : shifted + 0x38000000u;
   const uint32_t not_finite = (bits & 0x7c00) == 0x7c00 ? 0x7f800000u : 0;
-  return std::bit_cast<float>(sign | not_finite | std::bit_cast<uint32_t>(scaled));
+  return std::bit_cast<float>(sign | not_finite | magnitude);
 }
 
 inline uint16_t f16_from_float(float value) {

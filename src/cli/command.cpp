@@ -86,7 +86,7 @@ io::Dtype storage_dtype(const std::string& name) {
 
 void print_error(std::string_view message) {
   constexpr size_t kLongest = 2000;
-  const std::string line = printable(message, kLongest);
+  const std::string line = printable(single_line(message), kLongest);
   const bool colour = colour_wanted(STDERR_FILENO);
   print_above_progress("sact: " + styled("error:", Style::kError, colour) + " " + line + "\n");
 }

@@ -9,6 +9,7 @@
 #include "cli/compute_options.h"
 #include "cli/image_options.h"
 #include "cli/interrupt.h"
+#include "cli/print_block.h"
 #include "serve/service.h"
 
 namespace sact::cli {
@@ -70,7 +71,7 @@ int run(const ServeOptions& options) {
       fmt::format("http://{}{}{}:{}/", v6 ? "[" : "", options.host, v6 ? "]" : "", port);
   if (options.common.json) {
     // In one line, since who started the server reads on while it runs.
-    print(io::dump_json(
+    print_block(io::dump_json(
         with_schema({{"address", address}, {"port", port}, {"models", models.json()}})));
   } else {
     print(fmt::format("{} at {}", pluralize(int64_t(models.all().size()), "model"), address));

@@ -33,8 +33,8 @@ struct QuantizedLayer {
 };
 
 /// The convolutions of all units. Stem and classifier cost little: they stay in floats, and so do
-/// norms, the stream, halting scores and means. So what is not finite in the stream is seen in the
-/// end.
+/// norms, the stream, halting scores and means. What is not finite in the stream would be read as
+/// the largest whole number; only the stem can make such, and the engine looks at what it gives.
 std::vector<QuantizedLayer> quantized_layers(const ModelSpec& spec);
 
 /// Weights of a layer as whole numbers, [out, ...], with a scale for each output channel: its

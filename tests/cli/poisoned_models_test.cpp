@@ -165,12 +165,14 @@ TEST_F(PoisonedModels, AreRefusedWithWeightsOf8Bits) {
     }
     scales[layer.name] = 0.02f;
   }
-  std::vector<Weight> weights = sound;
-  for (Weight& weight : weights) {
-    if (weight.info.name == "head.fc.weight") std::ranges::fill(weight.values, kLargest);
+  for (const char* overflows : {"stem.conv.weight", "head.fc.weight"}) {
+    std::vector<Weight> weights = sound;
+    for (Weight& weight : weights) {
+      if (weight.info.name == overflows) std::ranges::fill(weight.values, kLargest);
+    }
+    write(weights);
+    expect_refused_by_both({}, {"--dtype", "int8"}, "not finite");
   }
-  write(weights);
-  expect_refused_by_both({}, {"--dtype", "int8"}, "not finite");
   EXPECT_GE(models_, 10);
 }
 

@@ -312,6 +312,7 @@ void CpuSession::log_profile(int count, Size size) const {
 void CpuSession::run_group(const InputView& input, Results results) {
   std::fill(results.begin(), results.end(), empty_result());
   accounts_.assign(budget_ ? results.size() : 0, {});
+  overflowed_.assign(plan_->type == kernels::DataType::kInt8 ? results.size() : 0, 0);
   stop_ = false;
   question_ = nullptr;
   team_->run(team_->size(), [&](int thread) { work(thread, input, results); });

@@ -105,6 +105,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   using Results = std::span<ImageResult>;
   void work(int thread, const InputView& input, Results results);
   void run_stem(int thread, const InputView& input);
+  void find_overflow(const float* rows, int thread);
   void fill_padded(int thread, const InputView& input);
   void enter_features(int thread, const float* features);
   void run_block(int thread, int block, Results results);
@@ -211,6 +212,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   std::optional<HardBudget> budget_;
   std::vector<HardBudget::Account> accounts_;  // of the images of a group
   std::vector<float> cumulative_;              // [rows]
+  std::vector<char> overflowed_;  // with whole numbers, images whose stem's output is not finite
   void* head_input_ = nullptr;    // [images, channels]: means over positions of the last block
   float* head_output_ = nullptr;  // [images, outputs]
 

@@ -1,7 +1,10 @@
 // What enters and leaves a network as a session runs it: stem and head, or features.
 #include <algorithm>
+#include <atomic>
+#include <limits>
 
 #include "engine/cpu/session.h"
+#include "model/preprocess.h"
 
 namespace sact::engine {
 namespace {
@@ -55,11 +58,25 @@ void CpuSession::run_stem(int thread, const InputView& input) {
   call.epilogue.relu = plan_->stem->relu;
   multiply(thread, *plan_->stem, call, true);
   team_->barrier();
+  if (!overflowed_.empty()) find_overflow(static_cast<const float*>(call.output), thread);
   if (!pooled) return;
   const Share share = share_of(g.first.rows(), thread);
   plan_->table.maximum({share.count(), next_stream_, stride, g.pool_rows.data() + share.first * 9L,
                         g.stem.zero_row(), channels, stream_ + share.first * stride, stride});
   team_->barrier();
+}
+
+/// Whole numbers of 8 bits have none for what is not finite: the layers after the stem would read
+/// their largest. So the image is marked here.
+void CpuSession::find_overflow(const float* rows, int thread) {
+  const Grid& grid = geometry_->stem;
+  const int channels = plan_->spec.stem_channels();
+  const int64_t stride = row_stride(channels, 4);
+  const Share share = share_of(grid.rows(), thread);
+  for (int row = share.first; row < share.last; ++row) {
+    if (all_finite({rows + row * stride, size_t(channels)})) continue;
+    std::atomic_ref(overflowed_[size_t(grid.image_of(row))]).store(1, std::memory_order_relaxed);
+  }
 }
 
 /// Without a stem: features become the stream as they are.
@@ -121,6 +138,10 @@ void CpuSession::run_head(int thread, Results results) {
   for (int image = 0; image < grid.images; ++image) {
     std::copy_n(head_output_ + int64_t(image) * outputs + first, last - first,
                 results[size_t(image)].logits.data() + first);
+    if (!overflowed_.empty() && overflowed_[size_t(image)]) {
+      std::fill_n(results[size_t(image)].logits.data() + first, last - first,
+                  std::numeric_limits<float>::quiet_NaN());
+    }
   }
 }
 

@@ -26,6 +26,7 @@ std::string samples_file(int64_t epoch) {
 }
 
 constexpr const char* kCheckpoint = "checkpoint.safetensors";
+constexpr const char* kDamaged = "checkpoint-damaged.safetensors";
 constexpr const char* kSettings = "settings.json";
 
 bool is_there(const fs::path& path) {
@@ -34,7 +35,7 @@ bool is_there(const fs::path& path) {
 }
 
 /// The checkpoint, or the one before it where it is damaged; null when there is none. `problem` is
-/// then what is wrong with the later one.
+/// then what is wrong with the later one. One that cannot be read now may be whole: an error.
 std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& run, std::string* problem = nullptr) {
   std::vector<std::string> problems;
   for (const fs::path& path : {run / kCheckpoint, previous_checkpoint(run / kCheckpoint)}) {
@@ -46,6 +47,8 @@ std::unique_ptr<Checkpoint> open_checkpoint(const fs::path& run, std::string* pr
         *problem = (run / kCheckpoint).string() + ": is not there";
       }
       return checkpoint;
+    } catch (const UnreadableFile&) {
+      throw;
     } catch (const Error& error) {
       problems.push_back(error.what());
     }
@@ -158,8 +161,12 @@ void RunDirectory::begin(const std::vector<std::string>& log_columns,
       std::make_unique<report::CsvLog>(path_ / "log.csv", log_columns, double(progression.epoch));
   make_directories(path_ / "events");
   events_ = std::make_unique<report::EventWriter>(path_ / "events", progression.step + 1);
-  // The next checkpoint keeps the one before it: that must be the one that was good.
-  if (went_back_) fs::rename(previous_checkpoint(checkpoint_path()), checkpoint_path());
+  // The next checkpoint keeps the one before it: that must be the one that was good. The other is
+  // put aside, for who knows more about it.
+  if (went_back_) {
+    if (is_there(checkpoint_path())) fs::rename(checkpoint_path(), path_ / kDamaged);
+    fs::rename(previous_checkpoint(checkpoint_path()), checkpoint_path());
+  }
   checkpoint_.reset();  // its memory, and its place on the disk when the next one replaces it
 }
 
