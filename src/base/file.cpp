@@ -106,8 +106,7 @@ void ReadableFile::read(uint64_t offset, std::span<std::byte> target) const {
   struct stat now {};
   if (::fstat(descriptor_, &now) != 0 || uint64_t(now.st_size) != size_ ||
       now.st_mtim.tv_sec != changed_.tv_sec || now.st_mtim.tv_nsec != changed_.tv_nsec) {
-    fail_to_read("{}: was changed while it was in use; try again when it is whole",
-                 path_.string());
+    fail_to_read("{}: was changed while it was in use; try again when it is whole", path_.string());
   }
 }
 

@@ -35,8 +35,8 @@ class ReadableFile {
   const std::filesystem::path& path() const { return path_; }
   /// When it was opened.
   uint64_t size() const { return size_; }
-  /// Fills `target`; UnreadableFile where somebody changed the file since it was opened, whose parts
-  /// would not fit together. Any number of threads may read.
+  /// Fills `target`; UnreadableFile where somebody changed the file since it was opened, whose
+  /// parts would not fit together. Any number of threads may read.
   void read(uint64_t offset, std::span<std::byte> target) const;
   /// The same up to the file's end; how many bytes there were.
   size_t read_some(uint64_t offset, std::span<std::byte> target) const;

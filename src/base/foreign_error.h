@@ -12,8 +12,8 @@ namespace sact {
 /// first line: a file name in the text may have line ends, and the reason stands behind it.
 inline std::string message_of(const std::exception& error) {
   const std::string_view text = error.what();
-  return std::string(text.substr(0, std::min(text.find("\nException raised from"),
-                                             text.find("\nCUDA kernel errors might"))));
+  return std::string(text.substr(
+      0, std::min(text.find("\nException raised from"), text.find("\nCUDA kernel errors might"))));
 }
 
 }  // namespace sact

@@ -35,8 +35,8 @@ void limit_memory(uint64_t more) {
 }
 
 /// Of processor time, so that a busy machine refuses nothing. A photograph's fixations take a few
-/// hundredths of a second, a hundred million numbers without compression a few seconds. Numbers that
-/// are nearly all zero take most for the bytes of their file: 36 million in 283 kB one second.
+/// hundredths of a second, a hundred million numbers without compression a few seconds. Numbers
+/// that are nearly all zero take most for the bytes of their file: 36 million in 283 kB one second.
 void limit_seconds(uint64_t file_bytes) {
   constexpr uint64_t kMost = 60, kBytesPerSecond = 1 << 20;
   const rlim_t seconds = std::min(kMost, 2 + file_bytes / kBytesPerSecond);
