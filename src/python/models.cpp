@@ -78,9 +78,9 @@ py::object classify(Classifier& self, const py::object& images, int size, bool w
 }
 
 py::object detect(ObjectFinder& self, const py::object& images, double score, int most, int boxes,
-                  bool all_boxes, std::optional<double> hard_budget, std::optional<double> halting_shift,
-                  const std::string& order, const py::object& progress,
-                  const py::object& cancelled) {
+                  bool all_boxes, std::optional<double> hard_budget,
+                  std::optional<double> halting_shift, const std::string& order,
+                  const py::object& progress, const py::object& cancelled) {
   const RunOptions options =
       CallOptions{0, false, {}, hard_budget, halting_shift, progress, cancelled}.options();
   return answer(images, order, [&](const std::vector<ImageView>& views) {
@@ -210,9 +210,9 @@ void declare_models(py::module_& module) {
                           "from any number of threads.")
       .def("__call__", &detect, py::arg("image"), py::kw_only(), py::arg("score") = 0.05,
            py::arg("most") = 100, py::arg("boxes") = 0, py::arg("all_boxes") = false,
-           py::arg("hard_budget") = py::none(),
-           py::arg("halting_shift") = py::none(), py::arg("order") = "rgb",
-           py::arg("progress") = py::none(), py::arg("cancelled") = py::none(),
+           py::arg("hard_budget") = py::none(), py::arg("halting_shift") = py::none(),
+           py::arg("order") = "rgb", py::arg("progress") = py::none(),
+           py::arg("cancelled") = py::none(),
            "The sact.Detections of a picture, or of a list a list: objects of at least `score`, at "
            "most `most` of them.\n\n"
            "boxes: how many are looked at, at most; 0 for the model's own number.\n"
