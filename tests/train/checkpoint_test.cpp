@@ -8,7 +8,7 @@
 #include "model/initial_weights.h"
 #include "support/errors.h"
 #include "support/temporary.h"
-#include "train/torch/network.h"
+#include "train/torch/network_weights.h"
 
 namespace sact::train {
 namespace {
