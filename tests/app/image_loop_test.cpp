@@ -15,8 +15,10 @@ TEST(ImageLoop, WhatGoesWrongWithOneImageIsToldInOneLineThatNamesIt) {
   const Input cat{"photos/cat.jpg", {}};
   EXPECT_EQ(failure_of(cat, [] {}), "");
   EXPECT_EQ(failure_of(cat, [] { fail("is no image"); }), "photos/cat.jpg: is no image");
-  EXPECT_EQ(failure_of(cat, [] { throw std::runtime_error("no memory\nand calls of a library"); }),
-            "photos/cat.jpg: no memory");
+  const auto foreign = [] {
+    throw std::runtime_error("no memory\nException raised from f at g.cpp:1\nand more calls");
+  };
+  EXPECT_EQ(failure_of(cat, foreign), "photos/cat.jpg: no memory");
   const Input lines{"two\nlines.jpg", {}};
   EXPECT_EQ(failure_of(lines, [] { fail("two\nlines.jpg: is no image"); }),
             "two\nlines.jpg: is no image");

@@ -284,13 +284,21 @@ TEST_F(Training, ChangedSettingsAreRefusedWithAList) {
   EXPECT_EQ(message.find("workers"), std::string::npos) << message;
 }
 
-TEST_F(Training, DamagedCheckpointIsOneClearError) {
+TEST_F(Training, DamagedCheckpointsAreKeptAndIfAllAreItIsOneClearError) {
   train(request("a"));
-  const std::string bytes = bytes_of("a/checkpoint.safetensors");
-  std::ofstream(directory_ / "a/checkpoint.safetensors", std::ios::binary)
-      << bytes.substr(0, bytes.size() / 2);
-  EXPECT_NE(test::error_of([&] { train(request("a")); }).find("checkpoint.safetensors"),
-            std::string::npos);
+  const auto cut = [&](const std::string& name) {
+    const std::string bytes = bytes_of(name).substr(0, bytes_of(name).size() / 2);
+    std::ofstream(directory_ / name, std::ios::binary) << bytes;
+    return bytes;
+  };
+  const std::string damaged = cut("a/checkpoint.safetensors");
+  train(request("a"));  // goes on from the one before
+  EXPECT_EQ(bytes_of("a/checkpoint-damaged.safetensors"), damaged);
+  cut("a/checkpoint.safetensors");
+  cut("a/checkpoint-previous.safetensors");
+  const std::string message = test::error_of([&] { train(request("a")); });
+  EXPECT_NE(message.find("checkpoint.safetensors"), std::string::npos) << message;
+  EXPECT_NE(message.find("checkpoint-previous.safetensors"), std::string::npos) << message;
 }
 
 TEST_F(Training, TwoStagesStartFromThePlainNetwork) {
