@@ -162,6 +162,8 @@ HttpReply Service::refuse(int status, const std::string& why) {
       return error_reply(503, "too many connections; try again");
     case 413:
       return error_reply(413, "the request is larger than this server takes");
+    case 431:
+      return error_reply(431, "the headers of the request are larger than this server takes");
     case 408:
       return error_reply(408, "the request came too slowly");
     case 404:
