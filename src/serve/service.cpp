@@ -126,7 +126,7 @@ Service::Service(Models& models, const ServiceLimits& limits)
     : models_(models),
       limits_(limits),
       parameters_(make_parameters(limits.run.max_side)),
-      runner_(limits.run, metrics_),
+      runner_(limits.run, metrics_, [this] { models_.drop_idle_sessions(); }),
       queue_(limits.queue, thread_count(limits.threads),
              [this](const Jobs& jobs, int threads) { runner_.run(jobs, threads); }) {}
 

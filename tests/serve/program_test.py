@@ -335,7 +335,7 @@ class Serving(unittest.TestCase):
             self.ask_json("POST", "/v1/classify", PICTURE, server=server)
 
     def test_what_takes_too_long_is_cancelled_with_all_of_its_request(self):
-        body, kind = form([(f"{i}.png", PICTURE) for i in range(60)], [("size", 1024), ("whole", 1)])
+        body, kind = form([(f"{i}.png", PICTURE) for i in range(60)], [("size", 680), ("whole", 1)])
         with Server(SOURCE / "models" / "imagenette-sact.safetensors", "--timeout", "1") as server:
             status, _, reply = server.ask("POST", "/v1/classify", body, {"Content-Type": kind})
             self.assertEqual(status, 504, reply)
