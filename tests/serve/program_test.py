@@ -4,6 +4,7 @@ import concurrent.futures
 import gzip
 import http.client
 import json
+import os
 import pathlib
 import random
 import resource
@@ -140,6 +141,9 @@ class Serving(unittest.TestCase):
             try:
                 client.sendall(request)
                 client.shutdown(socket.SHUT_WR)
+            except ConnectionError:
+                pass  # the server may have closed it, after a reply
+            try:
                 while part := client.recv(65536):
                     reply += part
             except ConnectionError:
@@ -262,6 +266,7 @@ class Serving(unittest.TestCase):
             for connection in waiting:
                 connection.close()
 
+    @unittest.skipIf("ASAN_OPTIONS" in os.environ, "sanitizers need address space of their own")
     def test_threads_that_cannot_be_started_are_a_mistake_of_one_line(self):
         few = 8 << 30  # of address space, of which each thread takes some for its stack
         run = subprocess.run([PROGRAM, "serve", self.model, "--port", "0", "--connections", "10000"],
@@ -335,14 +340,14 @@ class Serving(unittest.TestCase):
             self.ask_json("POST", "/v1/classify", PICTURE, server=server)
 
     def test_what_takes_too_long_is_cancelled_with_all_of_its_request(self):
-        body, kind = form([(f"{i}.png", PICTURE) for i in range(60)], [("size", 680), ("whole", 1)])
+        body, kind = form([(f"{i}.png", PICTURE) for i in range(60)], [("size", 512), ("whole", 1)])
         with Server(SOURCE / "models" / "imagenette-sact.safetensors", "--timeout", "1") as server:
             status, _, reply = server.ask("POST", "/v1/classify", body, {"Content-Type": kind})
             self.assertEqual(status, 504, reply)
             self.assertIn(b"sact_queue_images 0\n", server.ask("GET", "/metrics")[2])
-            start = time.monotonic()
-            self.ask_json("POST", "/v1/classify", PICTURE, server=server)
-            self.assertLess(time.monotonic() - start, 1)
+            # All of it would take longer than these two together may.
+            tries = [server.ask("POST", "/v1/classify", PICTURE)[0] for _ in range(2)]
+            self.assertIn(200, tries)
 
     def test_fields_do_not_run_into_parameters_of_the_address(self):
         body, kind = form([("a.png", PICTURE)], [("top", 2)])
