@@ -111,8 +111,9 @@ void expect_memory(uint64_t bytes, std::string_view what, uint64_t held) {
   if (bytes <= held + kAlwaysThere) return;
   const uint64_t available = available_memory();
   if (available > kUnlimited - held || bytes <= available + held) return;
-  fail("{} would need {} of memory, but there is {} here; use smaller images or fewer at a time",
-       what, format_bytes(bytes), format_bytes(available + held));
+  throw NoMemory(fmt::format(
+      "{} would need {} of memory, but there is {} here; use smaller images or fewer at a time",
+      what, format_bytes(bytes), format_bytes(available + held)));
 }
 
 void keep_freed_memory() {

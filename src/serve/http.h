@@ -33,9 +33,10 @@ struct HttpReply {
 
 /// What is refused before a request reaches the service.
 struct HttpLimits {
-  uint64_t body_bytes = 32 << 20;          // of one request
-  uint64_t all_body_bytes = 256ull << 20;  // of all that are being read or answered; others get 503
-  int connections = 128;                   // that are served at a time; others get 503
+  uint64_t body_bytes = 32 << 20;  // of one request
+  // Of all that are being read or answered, and of their replies; others get 503.
+  uint64_t all_body_bytes = 256ull << 20;
+  int connections = 128;   // that are served at a time; others get 503
   int seconds = 30;        // that a client may take to send a request, and to take its reply
   int idle_seconds = 5;    // until a connection that says nothing is closed
   int ending_seconds = 2;  // for both, once the server ends

@@ -1,14 +1,15 @@
 // libsact_http.so: HTTP on sockets, by cpp-httplib.
 #include <httplib.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "serve/http.h"
@@ -31,12 +32,21 @@ thread_local Serving serving;
 class Connections : public httplib::TaskQueue {
  public:
   explicit Connections(int served) : free_(served) {
-    for (int i = 0; i < served; ++i) threads_.emplace_back([this] { work(served_, false); });
-    for (int i = 0; i < 2; ++i) threads_.emplace_back([this] { work(others_, true); });
+    // Connections are accepted even when there is no memory for more.
+    served_.reserve(size_t(served));
+    others_.reserve(kMostOthers);
+    try {
+      for (int i = 0; i < served; ++i) threads_.emplace_back([this] { work(served_, false); });
+      for (int i = 0; i < 2; ++i) threads_.emplace_back([this] { work(others_, true); });
+    } catch (const std::exception& error) {
+      shutdown();
+      fail("cannot start {} threads, one for each connection ({}); use a smaller --connections",
+           served + 2, error.what());
+    }
   }
+  ~Connections() override { shutdown(); }
 
   void enqueue(std::function<void()> connection) override {
-    constexpr size_t kMostOthers = 32;
     std::unique_lock lock(mutex_);
     if (free_ > 0) {
       --free_;
@@ -55,10 +65,12 @@ class Connections : public httplib::TaskQueue {
     }
     changed_.notify_all();
     for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
 
  private:
-  using Queue = std::deque<std::function<void()>>;
+  using Queue = std::vector<std::function<void()>>;
+  static constexpr size_t kMostOthers = 32;
 
   void work(Queue& queue, bool away) {
     serving.turns_away = away;
@@ -67,7 +79,7 @@ class Connections : public httplib::TaskQueue {
       changed_.wait(lock, [&] { return !queue.empty() || ended_; });
       if (queue.empty()) return;
       const std::function<void()> connection = std::move(queue.front());
-      queue.pop_front();
+      queue.erase(queue.begin());
       lock.unlock();
       connection();
       lock.lock();
@@ -84,42 +96,95 @@ class Connections : public httplib::TaskQueue {
   std::vector<std::thread> threads_;
 };
 
-void fill(httplib::Response& response, const HttpReply& reply) {
+void fill(httplib::Response& response, HttpReply reply) {
   response.status = reply.status;
   for (const auto& [name, value] : reply.headers) response.set_header(name, value);
-  response.set_content(reply.body, reply.type);
+  response.set_content(std::string(), reply.type);
+  response.body = std::move(reply.body);
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool same_word(const std::string& a, const char* b) {
+  return ::strcasecmp(a.c_str(), b) == 0;
+}
+
+/// Another server before this one must see the same bodies, or a part of one would be a request.
+bool is_ambiguous(const httplib::Request& request) {
+  const size_t lengths = request.get_header_value_count("Content-Length");
+  if (lengths > 1 || (lengths == 1 && (request.has_header("Transfer-Encoding") ||
+                                       !is_number(request.get_header_value("Content-Length"))))) {
+    return true;
+  }
+  return std::any_of(request.headers.begin(), request.headers.end(), [](const auto& header) {
+    return header.first.find_first_of(" \t") != std::string::npos;
+  });
+}
+
+/// httplib would unpack bodies, which nothing here limits.
+bool is_packed(const httplib::Request& request) {
+  const auto [first, last] = request.headers.equal_range("Content-Encoding");
+  return std::any_of(first, last,
+                     [](const auto& header) { return !same_word(header.second, "identity"); });
 }
 
 /// httplib's server on streams that have limits.
 class LimitedServer : public httplib::Server {
  public:
-  explicit LimitedServer(const HttpLimits& limits) : limits_(limits) {}
+  using Refuse = std::function<HttpReply(int status)>;
+  LimitedServer(const HttpLimits& limits, Refuse refuse)
+      : limits_(limits), refuse_(std::move(refuse)) {}
   /// Connections that wait for a request close; requests that are being read have to hurry.
   void end() { end_.give(); }
 
  private:
   bool process_and_close_socket(socket_t socket) override {
-    {
-      HttpStream stream(socket, limits_, end_, held_);
-      serving.stream = &stream;
-      serving.closes = serving.unread = false;
-      const int seconds = serving.turns_away ? limits_.ending_seconds : limits_.seconds;
-      bool open = true;
-      while (open && stream.wait_for_request()) {
-        stream.start_request(seconds);
-        bool closes = false;
-        open = process_request(stream, end_.given(), closes, nullptr);
-        open = stream.reply() && open && !closes && !serving.closes && !end_.given();
-        stream.end_request();
+    // Who is to be told to come back needs not hear it from a server that ends.
+    if (!serving.turns_away || !end_.given()) {
+      try {
+        serve(socket);
+      } catch (...) {
+        // There is no memory even for a refusal: that ends this connection and no other.
       }
-      stream.end(serving.unread);
-      serving.stream = nullptr;
     }
+    serving.stream = nullptr;
     ::close(socket);
     return true;
   }
 
+  void serve(socket_t socket) {
+    HttpStream stream(socket, limits_, end_, held_);
+    serving.stream = &stream;
+    serving.closes = serving.unread = false;
+    const int seconds = serving.turns_away ? limits_.ending_seconds : limits_.seconds;
+    bool open = true;
+    while (open && stream.wait_for_request()) {
+      stream.start_request(seconds);
+      bool closes = false;
+      open = process_request(stream, end_.given(), closes, nullptr);
+      // httplib says nothing to a request whose first line does not come.
+      if (!stream.has_reply() && stream.refused() != 0) refuse(stream);
+      open = stream.reply() && open && !closes && !serving.closes && !end_.given();
+      stream.end_request();
+    }
+    stream.end(serving.unread);
+  }
+
+  void refuse(HttpStream& stream) {
+    const HttpReply reply = refuse_(stream.refused());
+    const std::string text = fmt::format(
+        "HTTP/1.1 {} Refused\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: "
+        "close\r\n\r\n{}",
+        reply.status, reply.type, reply.body.size(), reply.body);
+    stream.write(text.data(), text.size());
+    serving.closes = serving.unread = true;
+  }
+
   const HttpLimits& limits_;
+  const Refuse refuse_;
   EndSignal end_;
   std::atomic<uint64_t> held_ = 0;
 };
@@ -127,7 +192,9 @@ class LimitedServer : public httplib::Server {
 class HttplibServer : public HttpServer {
  public:
   HttplibServer(const HttpLimits& limits, HttpHandlers handlers)
-      : limits_(limits), handlers_(std::move(handlers)), server_(limits_) {
+      : limits_(limits),
+        handlers_(std::move(handlers)),
+        server_(limits_, [this](int status) { return handlers_.refuse(status, {}); }) {
     server_.new_task_queue = [this] { return new Connections(limits_.connections); };
     server_.set_payload_max_length(limits_.body_bytes);
     server_.set_tcp_nodelay(true);
@@ -139,6 +206,10 @@ class HttplibServer : public HttpServer {
     });
     server_.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
+          serving.stream->end_head();
+          // Ranges may overlap, and a short header ask for a reply of any length: all of it is
+          // sent, as HTTP allows.
+          const_cast<httplib::Request&>(request).ranges.clear();
           return refused_at_once(request, response) ? httplib::Server::HandlerResponse::Handled
                                                     : httplib::Server::HandlerResponse::Unhandled;
         });
@@ -147,7 +218,7 @@ class HttplibServer : public HttpServer {
       if (response.body.empty()) refuse(response, response.status);
     });
     server_.Get(".*", [this](const httplib::Request& request, httplib::Response& response) {
-      fill(response, handlers_.answer(without_body(request)));
+      answer(without_body(request), response);
     });
     server_.Post(".*",
                  [this](const httplib::Request& request, httplib::Response& response,
@@ -179,6 +250,20 @@ class HttplibServer : public HttpServer {
   }
 
  private:
+  static constexpr char kNoRoom[] =
+      "the requests that are here already, and their replies, are too large for more; try again";
+
+  void answer(HttpRequest&& request, httplib::Response& response) {
+    HttpReply reply = handlers_.answer(std::move(request));
+    serving.stream->end_request();  // its bytes are gone
+    if (!serving.stream->keep(reply.body.size())) {
+      reply.body = {};
+      serving.stream->end_request();
+      reply = handlers_.refuse(503, kNoRoom);
+    }
+    fill(response, std::move(reply));
+  }
+
   /// Refuses a request, of which there may be more to come.
   void refuse(httplib::Response& response, int status, const std::string& why = {}) {
     // Why no more was read says more than what httplib made of that.
@@ -186,9 +271,7 @@ class HttplibServer : public HttpServer {
     if (unread == 0) {
       fill(response, handlers_.refuse(status, why));
     } else if (unread == 503) {
-      fill(response, handlers_.refuse(503,
-                                      "the requests that are here already are too large for "
-                                      "more; try again"));
+      fill(response, handlers_.refuse(503, kNoRoom));
     } else {
       fill(response, handlers_.refuse(unread, {}));
     }
@@ -202,13 +285,24 @@ class HttplibServer : public HttpServer {
 
   bool refused_at_once(const httplib::Request& request, httplib::Response& response) {
     const bool posts = request.method == "POST";
+    const bool chunked = request.has_header("Transfer-Encoding");
     const auto length = request.get_header_value<uint64_t>("Content-Length");
-    const bool has_body = length > 0 || request.has_header("Transfer-Encoding");
+    const bool has_body = length > 0 || chunked;
     if (!posts && request.method != "GET" && request.method != "HEAD") {
       refuse(response, 405, "only GET, HEAD and POST are known here");
     } else if (std::any_of(request.path.begin(), request.path.end(),
                            [](unsigned char c) { return c < ' '; })) {
       refuse(response, 404);
+    } else if (is_ambiguous(request)) {
+      refuse(response, 400, "where the body of this request ends is not clear");
+    } else if (chunked && !(request.get_header_value_count("Transfer-Encoding") == 1 &&
+                            same_word(request.get_header_value("Transfer-Encoding"), "chunked"))) {
+      refuse(response, 501, "of the transfer encodings only 'chunked' is known here");
+    } else if (posts && !chunked && !request.has_header("Content-Length")) {
+      refuse(response, 411, "a request with a body has to tell its length");
+    } else if (is_packed(request)) {
+      refuse(response, 415,
+             "bodies with a Content-Encoding are not taken; send the image as it is");
     } else if (posts && length > limits_.body_bytes) {
       refuse(response, 413);
     } else if (serving.turns_away && !posts) {
@@ -232,8 +326,16 @@ class HttplibServer : public HttpServer {
             const httplib::ContentReader& read) {
     HttpRequest made = without_body(request);
     int refused = 0;
-    const bool complete =
-        request.is_multipart_form_data() ? read_form(read, made, refused) : read_body(read, made);
+    uint64_t bytes = 0;
+    // Whatever httplib makes of what came, no more of it is kept than may come.
+    const Append append = [&](std::string& into, const char* data, size_t length) {
+      bytes += length;
+      if (bytes > limits_.body_bytes) refused = 413;
+      if (refused == 0 && !serving.turns_away) into.append(data, length);
+      return refused == 0;
+    };
+    const bool complete = request.is_multipart_form_data() ? read_form(read, made, append, refused)
+                                                           : read_body(read, made, append);
     if (!complete) {
       // What httplib found wrong stands in the response.
       refuse(response, refused != 0 ? refused : response.status >= 400 ? response.status : 400);
@@ -242,19 +344,22 @@ class HttplibServer : public HttpServer {
       fill(response, handlers_.refuse(503, {}));
       close_after(response, false);
     } else {
-      fill(response, handlers_.answer(std::move(made)));
+      answer(std::move(made), response);
     }
   }
 
-  static bool read_body(const httplib::ContentReader& read, HttpRequest& made) {
+  using Append = std::function<bool(std::string& into, const char* data, size_t length)>;
+
+  static bool read_body(const httplib::ContentReader& read, HttpRequest& made,
+                        const Append& append) {
     made.files.push_back({});
     return read([&](const char* data, size_t length) {
-      if (!serving.turns_away) made.files.front().content.append(data, length);
-      return true;
+      return append(made.files.front().content, data, length);
     });
   }
 
-  bool read_form(const httplib::ContentReader& read, HttpRequest& made, int& refused) const {
+  bool read_form(const httplib::ContentReader& read, HttpRequest& made, const Append& append,
+                 int& refused) const {
     std::string* into = nullptr;
     const size_t most_fields = 64;
     return read(
@@ -270,10 +375,7 @@ class HttplibServer : public HttpServer {
           }
           return refused == 0;
         },
-        [&](const char* data, size_t length) {
-          if (into && !serving.turns_away) into->append(data, length);
-          return true;
-        });
+        [&](const char* data, size_t length) { return !into || append(*into, data, length); });
   }
 
   HttpLimits limits_;

@@ -14,6 +14,9 @@
 namespace sact::serve {
 namespace {
 
+constexpr uint64_t kSmall = 1 << 16;  // so much of a request is read however many others there are
+constexpr uint64_t kHead = 1 << 15;   // of a request: a first line and headers
+
 int milliseconds_until(std::chrono::steady_clock::time_point time) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(time - std::chrono::steady_clock::now());
@@ -42,6 +45,8 @@ HttpStream::HttpStream(socket_t socket, const HttpLimits& limits, const EndSigna
 
 bool HttpStream::wait(short what, Clock::time_point until) {
   while (true) {
+    // A socket that is always ready must not prolong it.
+    if (Clock::now() >= std::min(until, deadline_)) return false;
     pollfd polled[] = {{socket_, what, 0}, {end_.descriptor(), POLLIN, 0}};
     const int found =
         ::poll(polled, ending_ ? 1 : 2, milliseconds_until(std::min(until, deadline_)));
@@ -72,7 +77,15 @@ void HttpStream::set_deadline(int seconds) {
 
 void HttpStream::start_request(int seconds) {
   refused_ = 0;
+  head_ = true;
+  replying_ = false;
   set_deadline(seconds);
+}
+
+bool HttpStream::keep(uint64_t bytes) {
+  request_bytes_ += bytes;
+  const uint64_t all = held_ += bytes;
+  return request_bytes_ <= kSmall || all <= limits_.all_body_bytes;
 }
 
 void HttpStream::end_request() {
@@ -82,24 +95,28 @@ void HttpStream::end_request() {
 
 /// Reads what has come, if the limits allow more.
 bool HttpStream::receive() {
-  constexpr uint64_t kHeaders = 1 << 16;  // small requests are always read
+  // Each header takes many times its bytes.
+  if (head_ && request_bytes_ >= kHead) {
+    refused_ = 431;
+    return false;
+  }
+  const size_t most = head_ ? std::min<size_t>(received_.size(), kHead / 2) : received_.size();
   ssize_t found = 0;
   for (bool late = Clock::now() > deadline_;;) {
     if (late) {
       refused_ = 408;
       return false;
     }
-    found = ::recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT);
+    found = ::recv(socket_, received_.data(), most, MSG_DONTWAIT);
     if (found >= 0 || (errno != EINTR && errno != EAGAIN)) break;
     late = errno == EAGAIN && !wait(POLLIN, soon());
   }
   if (found <= 0) return false;
   at_ = 0;
   received_size_ = size_t(found);
-  request_bytes_ += received_size_;
-  const uint64_t all = held_ += received_size_;
-  if (request_bytes_ > limits_.body_bytes + kHeaders) refused_ = 413;
-  if (request_bytes_ > kHeaders && all > limits_.all_body_bytes) refused_ = 503;
+  const bool room = keep(received_size_);
+  if (request_bytes_ > limits_.body_bytes + kSmall) refused_ = 413;
+  if (!room) refused_ = 503;
   return refused_ == 0;
 }
 
@@ -115,29 +132,45 @@ ssize_t HttpStream::read(char* into, size_t size) {
 }
 
 ssize_t HttpStream::write(const char* from, size_t size) {
-  written_.append(from, size);
-  return ssize_t(size);
+  constexpr size_t kLarge = 1 << 18;
+  if (broken_) return -1;
+  if (size < kLarge) {
+    written_.append(from, size);
+  } else {
+    // From where it is, without a copy.
+    start_reply();
+    broken_ = !flush() || !send(from, size);
+  }
+  return broken_ ? -1 : ssize_t(size);
 }
 
-bool HttpStream::flush() {
-  size_t sent = 0;
-  while (sent < written_.size()) {
-    const ssize_t now = ::send(socket_, written_.data() + sent, written_.size() - sent,
-                               MSG_NOSIGNAL | MSG_DONTWAIT);
+bool HttpStream::send(const char* from, size_t size) {
+  for (size_t sent = 0; sent < size;) {
+    if (Clock::now() >= deadline_) return false;
+    const ssize_t now = ::send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (now > 0) {
       sent += size_t(now);
     } else if (errno != EINTR && (errno != EAGAIN || !wait(POLLOUT, soon()))) {
-      break;
+      return false;
     }
   }
-  const bool all = sent == written_.size();
+  return true;
+}
+
+bool HttpStream::flush() {
+  const bool all = send(written_.data(), written_.size());
   written_.clear();
   return all;
 }
 
+void HttpStream::start_reply() {
+  if (!replying_) set_deadline(limits_.seconds);
+  replying_ = true;
+}
+
 bool HttpStream::reply() {
-  set_deadline(limits_.seconds);
-  return flush();
+  start_reply();
+  return flush() && !broken_;
 }
 
 void HttpStream::end(bool unread) {

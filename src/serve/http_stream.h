@@ -39,14 +39,21 @@ class HttpStream : public httplib::Stream {
   /// Waits for the first byte of a request. False: the connection is idle for too long, or gone, or
   /// the server ends.
   bool wait_for_request();
-  /// What comes now is a request, which must be complete after so many seconds.
+  /// What comes now is a request, which must be complete after so many seconds. Its first line and
+  /// its headers may be long, but not as long as a body, until end_head() is called.
   void start_request(int seconds);
+  void end_head() { head_ = false; }
+  /// Counts what else the request, or its reply, keeps. False: there is no room for that.
+  bool keep(uint64_t bytes);
   /// Sends what was written, as the reply. False: the client did not take it.
   bool reply();
-  /// The bytes of the request are needed no more.
+  /// What is counted of the request is needed no more.
   void end_request();
-  /// The status that says why no more of a request is read: 408, 413 or 503; 0 where none does.
+  /// The status that says why no more of a request is read: 408, 413, 431 or 503; 0 where none
+  /// does.
   int refused() const { return refused_; }
+  /// Whether there is a reply yet, or the beginning of one.
+  bool has_reply() const { return replying_ || !written_.empty(); }
   /// Says that no more will come, and hears the client out for a moment: with unread bytes the
   /// connection would be reset, and the client might lose its reply.
   void end(bool unread);
@@ -69,6 +76,8 @@ class HttpStream : public httplib::Stream {
   void set_deadline(int seconds);
   bool receive();
   bool flush();
+  bool send(const char* from, size_t size);
+  void start_reply();
   Clock::time_point soon() const {
     return Clock::now() + std::chrono::seconds(limits_.idle_seconds);
   }
@@ -80,7 +89,10 @@ class HttpStream : public httplib::Stream {
   uint64_t request_bytes_ = 0;
   int refused_ = 0;
   Clock::time_point deadline_;
-  bool ending_ = false;  // the deadline is that of the server's end
+  bool ending_ = false;    // the deadline is that of the server's end
+  bool head_ = false;      // of a request is being read
+  bool replying_ = false;  // the deadline is that of the reply
+  bool broken_ = false;    // the client did not take all of the reply
   std::vector<char> received_;
   size_t at_ = 0, received_size_ = 0;
   std::string written_;

@@ -14,9 +14,11 @@ ServedModel::ServedModel(const std::string& path, const app::Compute& compute)
       name_(std::filesystem::path(path).stem().string()),
       compute_(app::compute_for(file_, compute)),
       ids_(file_.spec()),
-      sessions_([this](int threads) { return network_->session(threads); }),
-      dense_sessions_([this](int threads) { return dense_network_->session(threads); }),
-      detectors_([this](int threads) {
+      sessions_(thread_count(compute.threads),
+                [this](int threads) { return network_->session(threads); }),
+      dense_sessions_(thread_count(compute.threads),
+                      [this](int threads) { return dense_network_->session(threads); }),
+      detectors_(thread_count(compute.threads), [this](int threads) {
         return std::make_unique<detect::ObjectDetector>(*detector_, threads);
       }) {
   for (const std::string& remark : file_.remarks()) log_warning("{}", remark);
@@ -43,6 +45,12 @@ ServedModel::Session ServedModel::dense_session(int threads) {
   std::call_once(
       dense_, [&] { dense_network_ = app::load_network(measure::dense_network(file_), compute_); });
   return dense_sessions_.take(threads);
+}
+
+void ServedModel::drop_idle_sessions() {
+  sessions_.drop_idle();
+  dense_sessions_.drop_idle();
+  detectors_.drop_idle();
 }
 
 io::Json ServedModel::json() const {
@@ -87,6 +95,10 @@ ServedModel* Models::first(bool detects) const {
     if (model->detects() == detects) return model.get();
   }
   return nullptr;
+}
+
+void Models::drop_idle_sessions() {
+  for (const auto& model : all_) model->drop_idle_sessions();
 }
 
 io::Json Models::json() const {

@@ -31,6 +31,8 @@ class ServedModel {
   Detector detector(int threads) { return detectors_.take(threads); }  // of a detector
   /// The same weights without halting, loaded when somebody first asks.
   Session dense_session(int threads);
+  /// Gives back the memory of those that nobody uses.
+  void drop_idle_sessions();
 
   /// {"name": ..., "kind": "classifier", "adaptive": true, "budgets": [0.4, 1], ...}
   io::Json json() const;
@@ -59,6 +61,7 @@ class Models {
   ServedModel* find(const std::string& name) const;
   /// The first that finds objects, or the first that does not.
   ServedModel* first(bool detects) const;
+  void drop_idle_sessions();
   const std::vector<std::unique_ptr<ServedModel>>& all() const { return all_; }
   io::Json json() const;
 

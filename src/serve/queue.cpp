@@ -17,10 +17,24 @@ int Crowd::see(int jobs, Clock::time_point now) {
 
 Queue::Queue(const QueueLimits& limits, int threads, Run run)
     : limits_(limits), threads_(threads), run_(std::move(run)), free_(threads) {
-  for (int i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < threads; ++i) {
+      Jobs room;
+      room.reserve(size_t(limits.batch));
+      workers_.emplace_back([this, room = std::move(room)]() mutable { work(room); });
+    }
+  } catch (const std::exception& error) {
+    end();
+    fail("cannot start {} threads that run networks ({}); use a smaller --threads", threads,
+         error.what());
+  }
 }
 
 Queue::~Queue() {
+  end();
+}
+
+void Queue::end() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -75,11 +89,10 @@ int Queue::threads_for_next() {
   return threads;
 }
 
-Jobs Queue::next(int& threads) {
+void Queue::next(Jobs& together, int& threads) {
   std::unique_lock lock(mutex_);
   came_.wait(lock, [&] { return waiting_ > 0 ? free_ > 0 : ended_; });
-  Jobs together;
-  if (waiting_ == 0) return together;
+  if (waiting_ == 0) return;
   threads = threads_for_next();
   // Those that run beside this one shall have as many.
   const int runs = threads_ / threads;
@@ -103,13 +116,12 @@ Jobs Queue::next(int& threads) {
   running_ += int(together.size());
   free_ -= threads;
   if (waiting_ > 0 && free_ > 0) came_.notify_one();
-  return together;
 }
 
-void Queue::work() {
+void Queue::work(Jobs& together) {
   while (true) {
     int threads = 0;
-    const Jobs together = next(threads);
+    next(together, threads);
     if (together.empty()) break;
     std::exception_ptr failure;
     try {
@@ -117,15 +129,18 @@ void Queue::work() {
     } catch (...) {
       failure = std::current_exception();
     }
-    const std::lock_guard lock(mutex_);
-    for (const auto& job : together) {
-      if (failure) job->failure = failure;
-      job->done_ = true;
-      job->finished_.notify_one();
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& job : together) {
+        if (failure) job->failure = failure;
+        job->done_ = true;
+        job->finished_.notify_one();
+      }
+      running_ -= int(together.size());
+      free_ += threads;
+      if (waiting_ > 0) came_.notify_one();
     }
-    running_ -= int(together.size());
-    free_ += threads;
-    if (waiting_ > 0) came_.notify_one();
+    together.clear();
   }
   came_.notify_one();  // the others end as well
 }

@@ -102,8 +102,11 @@ class Queue {
   int waiting() const;
 
  private:
-  void work();
-  Jobs next(int& threads);
+  void end();
+  /// `together` has room for the jobs of a run: taking them needs no memory.
+  void work(Jobs& together);
+  /// None when the queue ends.
+  void next(Jobs& together, int& threads);
   void give_up(const Jobs& jobs);
   int threads_for_next();
 

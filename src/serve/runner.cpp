@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/stopwatch.h"
+#include "io/decoding_memory.h"
 #include "model/preprocess.h"
 #include "model/result.h"
 #include "saliency/postprocess.h"
@@ -14,6 +16,15 @@ namespace {
 /// Of a pixel: three of the picture, and what decoders keep besides. Progressive JPEGs, with eight,
 /// are the worst.
 constexpr uint64_t kDecodedBytes = 11;
+
+/// What decoding an image takes at most, with the limits that this goes by. The strips and tiles of
+/// a TIFF may be larger than its picture.
+std::pair<uint64_t, io::ReadOptions> decoding_of(const ImageJob& job) {
+  const io::ReadOptions options{.max_pixels = job.given.positions()};
+  const uint64_t usual = kDecodedBytes * uint64_t(job.given.positions());
+  if (!job.file.starts_with("II") && !job.file.starts_with("MM")) return {usual, options};
+  return {std::max(usual, io::most_decoding_bytes(job.file.size(), options)), options};
+}
 
 /// While it lives a session runs as was asked, and no longer than somebody waits.
 template <typename Session>
@@ -38,6 +49,8 @@ std::exception_ptr told(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (const Interrupted&) {
     return std::make_exception_ptr(TooLate("this takes longer than a request may"));
+  } catch (const NoMemory& error) {
+    return std::make_exception_ptr(Busy(error.what()));
   } catch (const std::bad_alloc&) {
     return std::make_exception_ptr(Busy("there is not enough memory for this now"));
   } catch (...) {
@@ -66,23 +79,42 @@ void Runner::run(const Jobs& jobs, int threads) {
   ImageJob& first = image_of(jobs.front());
   if (!first.model->detects()) return run_classifiers(jobs, threads);
   try {
-    run_detector(first, threads);
+    with_room([&] { run_detector(first, threads); });
   } catch (...) {
     first.failure = told(std::current_exception());
   }
 }
 
+void Runner::with_room(const std::function<void()>& run) const {
+  try {
+    return run();
+  } catch (const NoMemory&) {
+  } catch (const std::bad_alloc&) {
+  }
+  if (make_room_) make_room_();
+  run();
+}
+
+/// The file is kept: there may be a second try.
 Runner::Decoded Runner::decode(ImageJob& job) {
-  const uint64_t bytes = kDecodedBytes * uint64_t(job.given.positions());
-  std::optional<ByteGate::Held> held = decoded_.take(bytes, job.deadline);
+  const auto [bytes, options] = decoding_of(job);
+  std::optional<ByteGate::Held> held = decoded_.take(bytes, [&] { return job.is_over(); });
   if (!held) throw TooLate("there was no memory to decode this image in its time; try again");
   Stopwatch watch;
-  Decoded decoded{std::move(*held),
-                  io::decode_image(std::as_bytes(std::span(job.file)), printable(job.name),
-                                   {.max_pixels = limits_.max_pixels})};
-  job.file = {};
+  Decoded decoded{std::move(*held), io::decode_image(std::as_bytes(std::span(job.file)),
+                                                     printable(job.name), options)};
+  decoded.bytes.shrink(decoded.image.rgb.capacity());
   job.load_ms = watch.lap();
   return decoded;
+}
+
+void Runner::expect_allowed(const ImageJob& job, Size size) const {
+  const int64_t most = int64_t(limits_.max_side) * limits_.max_side;
+  if (size.positions() <= most) return;
+  fail(
+      "{}: would be {}x{} for the network, more than the {} pixels that are run here; use a "
+      "smaller size",
+      printable(job.name), size.height, size.width, most);
 }
 
 Runner::Prepared Runner::prepare(ImageJob& job) {
@@ -97,13 +129,7 @@ Runner::Prepared Runner::prepare(ImageJob& job) {
   const bool whole = salient || asked.input.whole;
   const View view = view_of(photo.image, input,
                             {whole ? Framing::kKeepAspect : Framing::kCentralCrop, {size, size}});
-  const int64_t most = int64_t(limits_.max_side) * limits_.max_side;
-  if (view.size.positions() > most) {
-    fail(
-        "{}: would be {}x{} for the network, more than the {} pixels that are run here; use a "
-        "smaller size",
-        printable(job.name), view.size.height, view.size.width, most);
-  }
+  expect_allowed(job, view.size);
   job.crop = view.crop;
   job.size = view.size;
   Prepared prepared{&job, network_pixels(photo.image, view, input)};
@@ -116,7 +142,8 @@ void Runner::run_classifiers(const Jobs& jobs, int threads) {
   for (const auto& job : jobs) {
     try {
       expect_wanted(*job);
-      images.push_back(prepare(image_of(job)));
+      with_room([&] { images.push_back(prepare(image_of(job))); });
+      image_of(job).file = {};
     } catch (...) {
       job->failure = told(std::current_exception());
     }
@@ -130,7 +157,8 @@ void Runner::run_classifiers(const Jobs& jobs, int threads) {
     last = std::find_if(first, images.end(),
                         [&](const Prepared& image) { return size_of(image) != size_of(*first); });
     try {
-      run_together({first, last}, threads);
+      gather({first, last});
+      with_room([&] { run_together({first, last}, threads); });
     } catch (...) {
       for (auto image = first; image != last; ++image) {
         image->job->failure = told(std::current_exception());
@@ -139,16 +167,19 @@ void Runner::run_classifiers(const Jobs& jobs, int threads) {
   }
 }
 
+/// All pixels stand behind those of the first.
+void Runner::gather(std::span<Prepared> images) {
+  std::vector<float>& all = images.front().pixels;
+  all.reserve(all.size() * images.size());
+  for (Prepared& image : images.subspan(1)) {
+    all.insert(all.end(), image.pixels.begin(), image.pixels.end());
+    image.pixels = {};
+  }
+}
+
 void Runner::run_together(std::span<Prepared> images, int threads) {
   ImageJob& first = *images.front().job;
   const int count = int(images.size());
-  if (count > 1) {
-    std::vector<float>& all = images.front().pixels;
-    for (Prepared& image : images.subspan(1)) {
-      all.insert(all.end(), image.pixels.begin(), image.pixels.end());
-      image.pixels = {};
-    }
-  }
   const InputView view = pixels_view(images.front().pixels, count, first.size);
   const auto over = [&] {
     return std::all_of(images.begin(), images.end(),
@@ -200,6 +231,9 @@ void Runner::run_detector(ImageJob& job, int threads) {
     const Steered steered(detector->session(), asked.halting, over);
     const int side = asked.saliency.size > 0 ? asked.saliency.size
                                              : saliency::usual_size(job.model->spec()).height;
+    expect_allowed(
+        job,
+        view_of(photo.image, job.model->spec().input, {Framing::kKeepAspect, {side, side}}).size);
     Stopwatch watch;
     auto [result, scaled] = detector->extract(photo.image, side);
     job.network_ms = watch.lap();

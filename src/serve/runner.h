@@ -1,8 +1,10 @@
 // Runs images: decodes them, and takes sessions of the threads that they are given.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "serve/byte_gate.h"
@@ -20,8 +22,12 @@ struct RunLimits {
 /// Any number of threads may run jobs.
 class Runner {
  public:
-  Runner(const RunLimits& limits, Metrics& metrics)
-      : limits_(limits), metrics_(metrics), decoded_(limits.decoded_bytes) {}
+  /// `make_room` is called when there was not enough memory for a run, which then is tried again.
+  Runner(const RunLimits& limits, Metrics& metrics, std::function<void()> make_room = {})
+      : limits_(limits),
+        metrics_(metrics),
+        make_room_(std::move(make_room)),
+        decoded_(limits.decoded_bytes) {}
 
   /// The failure of an image is kept in its job.
   void run(const Jobs& jobs, int threads);
@@ -37,9 +43,12 @@ class Runner {
     io::RgbImage image;
   };
 
+  void with_room(const std::function<void()>& run) const;
   Decoded decode(ImageJob& job);
+  void expect_allowed(const ImageJob& job, Size size) const;
   Prepared prepare(ImageJob& job);
   void run_classifiers(const Jobs& jobs, int threads);
+  static void gather(std::span<Prepared> images);
   void run_together(std::span<Prepared> images, int threads);
   void run_detector(ImageJob& job, int threads);
   /// Runs two networks in turns, and gives the fastest run of each.
@@ -48,6 +57,7 @@ class Runner {
 
   const RunLimits limits_;
   Metrics& metrics_;
+  const std::function<void()> make_room_;
   ByteGate decoded_;
 };
 

@@ -126,7 +126,7 @@ Service::Service(Models& models, const ServiceLimits& limits)
     : models_(models),
       limits_(limits),
       parameters_(make_parameters(limits.run.max_side)),
-      runner_(limits.run, metrics_),
+      runner_(limits.run, metrics_, [this] { models_.drop_idle_sessions(); }),
       queue_(limits.queue, thread_count(limits.threads),
              [this](const Jobs& jobs, int threads) { runner_.run(jobs, threads); }) {}
 
@@ -162,6 +162,8 @@ HttpReply Service::refuse(int status, const std::string& why) {
       return error_reply(503, "too many connections; try again");
     case 413:
       return error_reply(413, "the request is larger than this server takes");
+    case 431:
+      return error_reply(431, "the headers of the request are larger than this server takes");
     case 408:
       return error_reply(408, "the request came too slowly");
     case 404:

@@ -2,59 +2,82 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace sact::serve {
 
-/// There are as many of each number of threads as have run at once.
+/// As many as run at once. Those that nobody uses are kept for later, but no more of them than have
+/// `most_threads` together: each keeps the memory of its largest image.
 template <typename Session>
 class Sessions {
  public:
   using Make = std::function<std::unique_ptr<Session>(int threads)>;
-  explicit Sessions(Make make) : make_(std::move(make)) {}
+  Sessions(int most_threads, Make make) : most_threads_(most_threads), make_(std::move(make)) {}
 
+ private:
+  struct Made {
+    int threads;
+    std::unique_ptr<Session> session;
+  };
+  using List = std::list<Made>;
+
+ public:
   /// Comes back when it goes.
   class Lent {
    public:
-    Lent(Sessions& owner, int threads, std::unique_ptr<Session> session)
-        : owner_(owner), threads_(threads), session_(std::move(session)) {}
-    ~Lent() {
-      const std::lock_guard lock(owner_.mutex_);
-      owner_.idle_[threads_].push_back(std::move(session_));
-    }
+    Lent(Sessions& owner, List&& made) : owner_(owner), made_(std::move(made)) {}
+    ~Lent() { owner_.give_back(made_); }
     Lent(const Lent&) = delete;
     Lent& operator=(const Lent&) = delete;
-    Session& operator*() const { return *session_; }
-    Session* operator->() const { return session_.get(); }
+    Session& operator*() const { return *made_.front().session; }
+    Session* operator->() const { return made_.front().session.get(); }
 
    private:
     Sessions& owner_;
-    int threads_;
-    std::unique_ptr<Session> session_;
+    List made_;  // of one: it goes back as it is, without memory that might not be there
   };
 
   Lent take(int threads) {
+    List made;
     {
       const std::lock_guard lock(mutex_);
-      auto& idle = idle_[threads];
-      if (!idle.empty()) {
-        // The one that was used last has its memory in the caches.
-        std::unique_ptr<Session> session = std::move(idle.back());
-        idle.pop_back();
-        return {*this, threads, std::move(session)};
+      // The one that was used last has its memory in the caches.
+      for (auto one = idle_.end(); one != idle_.begin() && made.empty();) {
+        if ((--one)->threads == threads) made.splice(made.end(), idle_, one);
       }
     }
-    return {*this, threads, make_(threads)};
+    if (made.empty()) made.push_back({threads, make_(threads)});
+    return {*this, std::move(made)};
+  }
+
+  /// Forgets those that nobody uses.
+  void drop_idle() {
+    List dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(idle_);
   }
 
  private:
+  void give_back(List& made) {
+    List dropped;  // later than the lock
+    const std::lock_guard lock(mutex_);
+    idle_.splice(idle_.end(), made);
+    int threads = 0;
+    for (auto one = idle_.end(); one != idle_.begin();) {
+      threads += (--one)->threads;
+      if (threads <= most_threads_) continue;
+      dropped.splice(dropped.end(), idle_, idle_.begin(), std::next(one));
+      break;
+    }
+  }
+
+  const int most_threads_;
   Make make_;
   std::mutex mutex_;
-  std::map<int, std::vector<std::unique_ptr<Session>>> idle_;
+  List idle_;  // the last used at the end
 };
 
 }  // namespace sact::serve

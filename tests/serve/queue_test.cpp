@@ -6,6 +6,7 @@
 #include <set>
 
 #include "serve/byte_gate.h"
+#include "serve/sessions.h"
 
 namespace sact::serve {
 namespace {
@@ -216,9 +217,13 @@ TEST(Queues, ACrowdIsRememberedForAMoment) {
   EXPECT_EQ(crowd.see(1, now + milliseconds(500)), 1);
 }
 
+/// Until then somebody needs what is taken from a gate.
+std::function<bool()> soon(milliseconds time = milliseconds(10)) {
+  return [end = Clock::now() + time] { return Clock::now() > end; };
+}
+
 TEST(ByteGates, LetInWhatFits) {
   ByteGate gate(100);
-  const auto soon = [] { return Clock::now() + milliseconds(10); };
   auto most = gate.take(70, soon());
   ASSERT_TRUE(most);
   EXPECT_FALSE(gate.take(40, soon()));
@@ -227,9 +232,50 @@ TEST(ByteGates, LetInWhatFits) {
     std::this_thread::sleep_for(milliseconds(20));
     most.reset();
   });
-  EXPECT_TRUE(gate.take(1000, Clock::now() + std::chrono::seconds(20))) << "alone";
+  EXPECT_TRUE(gate.take(1000, soon(milliseconds(20000)))) << "alone";
   later.join();
-  EXPECT_TRUE(gate.take(100, soon())) << "all was given back";
+  auto all = gate.take(100, soon());
+  ASSERT_TRUE(all) << "all was given back";
+  all->shrink(60);
+  EXPECT_FALSE(gate.take(50, soon()));
+  EXPECT_TRUE(gate.take(40, soon()));
+}
+
+TEST(ByteGates, WhatIsSmallDoesNotPassWhatIsLarge) {
+  ByteGate gate(100);
+  auto first = gate.take(50, soon());
+  std::atomic<bool> waits = false, given_up = false;
+  std::thread large([&] {
+    EXPECT_FALSE(gate.take(80, [&] {
+      waits = true;
+      return given_up.load();
+    }));
+  });
+  while (!waits) std::this_thread::yield();
+  EXPECT_FALSE(gate.take(10, soon(milliseconds(50)))) << "there is room, but somebody came before";
+  given_up = true;
+  EXPECT_TRUE(gate.take(10, soon(milliseconds(20000)))) << "who is given up waits no more";
+  large.join();
+}
+
+TEST(Sessions, AsManyAreKeptAsRunAtOnce) {
+  int made = 0;
+  Sessions<int> sessions(4, [&](int) { return std::make_unique<int>(made++); });
+  {
+    const auto all = sessions.take(4);
+    EXPECT_EQ(*all, 0);
+  }
+  EXPECT_EQ(*sessions.take(4), 0) << "it was kept";
+  {
+    const auto half = sessions.take(2), other = sessions.take(2);
+    EXPECT_EQ(*half + *other, 1 + 2);
+  }
+  EXPECT_EQ(made, 3);
+  { const auto half = sessions.take(2), other = sessions.take(2); }
+  EXPECT_EQ(made, 3) << "those of two threads were kept";
+  EXPECT_EQ(*sessions.take(4), 3) << "and the older one of four was not";
+  sessions.drop_idle();
+  EXPECT_EQ(*sessions.take(2), 4);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Images of requests on their networks, and what they get there.
 #include "serve/runner.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "serve/served.h"
 
 namespace sact::serve {
@@ -37,6 +40,12 @@ class Runners : public test::Served {
       return error.what();
     }
     return {};
+  }
+
+  static uint64_t virtual_bytes() {
+    uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * uint64_t(::sysconf(_SC_PAGESIZE));
   }
 
   Metrics metrics_;
@@ -110,6 +119,69 @@ TEST_F(Runners, ImagesWaitUntilThereIsMemoryToDecodeThem) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const auto& image : images) EXPECT_EQ(failure_of(*image), "");
+}
+
+/// A picture of 16x16, one byte a pixel, in a tile of 8192x8192.
+std::string tiff_of_a_large_tile() {
+  std::string file = "II*";
+  const auto number = [&](uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) file += char(value >> (8 * i));
+  };
+  number(0, 1);
+  number(8, 4);
+  const std::pair<int, uint32_t> tags[] = {{256, 16}, {257, 16},         {258, 8},    {259, 1},
+                                           {262, 1},  {277, 1},          {322, 8192}, {323, 8192},
+                                           {324, 8},  {325, 8192 * 8192}};
+  number(uint32_t(std::size(tags)), 2);
+  for (const auto& [tag, value] : tags) {
+    number(uint32_t(tag), 2);
+    number(4, 2);  // one number of 32 bits
+    number(1, 4);
+    number(value, 4);
+  }
+  return file.append(1000, '\0');
+}
+
+TEST_F(Runners, DecodersTakeNoMoreThanIsCountedForThem) {
+  const auto small = job();
+  small->file = tiff_of_a_large_tile();
+  small->given = {16, 16};
+  runner_.run({small}, 1);
+  EXPECT_NE(failure_of(*small).find("absurdly much"), std::string::npos) << failure_of(*small);
+}
+
+TEST_F(Runners, NoNetworkSeesMorePixelsThanAreAllowed) {
+  Runner strict({.max_side = 100}, metrics_);
+  for (const char* model : {"adaptive", "finder"}) {
+    const auto large = job({}, model);
+    Asked asked = *large->asked;
+    asked.task = Task::kSaliency;
+    asked.saliency.size = 128;
+    large->asked = std::make_shared<const Asked>(asked);
+    strict.run({large}, 1);
+    EXPECT_NE(failure_of(*large).find("10000 pixels"), std::string::npos) << failure_of(*large);
+  }
+}
+
+TEST_F(Runners, WhereMemoryIsShortRoomIsMadeOnce) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need address space of their own";
+#endif
+  int made_room = 0;
+  Runner runner({}, metrics_, [&] { ++made_room; });
+  const auto large = job();
+  Asked asked = *large->asked;
+  asked.input.size = 1024;
+  large->asked = std::make_shared<const Asked>(asked);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit little{rlim_t(virtual_bytes() + (16 << 20)), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &little), 0);
+  runner.run({large}, 1);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(made_room, 1);
+  EXPECT_THROW(std::rethrow_exception(large->failure), Busy);
+  EXPECT_EQ(failure_of(alone(job())), "") << "and it goes on";
 }
 
 TEST_F(Runners, TheDenseNetworkIsTimedBesides) {
