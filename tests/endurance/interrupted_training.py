@@ -214,7 +214,8 @@ class Endurance:
                     done += 1
                     done_inside += left_checkpoint(folder)
                 for rank, status in enumerate(statuses):
-                    if killed and rank not in ranks and status != 1:
+                    # 0: it had come to its end before it could miss the other.
+                    if killed and rank not in ranks and status not in (0, 1):
                         self.problem(f"{task}: worker {rank} ended with {status}: {said[rank]}")
             else:
                 statuses, said = run.wait()
