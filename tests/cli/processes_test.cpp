@@ -89,7 +89,7 @@ TEST_F(ProcessesCommand, OneThatIsLostIsNamedByTheOthers) {
     std::vector<std::unique_ptr<test::Running>> workers;
     for (int rank = 0; rank < kWorkers; ++rank) {
       std::vector<std::string> environment = test::worker_environment(rank, kWorkers, port);
-      environment.push_back("SACT_TIMEOUT=5");
+      environment.insert(environment.begin(), "SACT_TIMEOUT=5");  // the first counts
       workers.push_back(std::make_unique<test::Running>(
           test::Command{SACT_PROGRAM, arguments, environment, directory_.path()}));
     }

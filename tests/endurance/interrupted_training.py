@@ -163,7 +163,10 @@ class Endurance:
             self.references[key] = digest(folder), time.monotonic() - began, size
         return self.references[key]
 
-    def compare(self, task, processes, folder):
+    def compare(self, task, processes, folder, statuses):
+        """The model of a run that ended with these; one that failed has none to compare."""
+        if any(statuses):
+            return
         self.counts["finished_runs"] += 1
         if digest(folder) != self.reference(task, processes)[0]:
             self.counts["different"] += 1
@@ -211,19 +214,20 @@ class Endurance:
                     done += 1
                     done_inside += left_checkpoint(folder)
                 for rank, status in enumerate(statuses):
-                    if killed and rank not in ranks and status != 1:
+                    # 0: it had come to its end before it could miss the other.
+                    if killed and rank not in ranks and status not in (0, 1):
                         self.problem(f"{task}: worker {rank} ended with {status}: {said[rank]}")
             else:
                 statuses, said = run.wait()
                 if any(statuses):
                     self.problem(f"{task} in {processes}: {statuses}: {said}")
-                self.compare(task, processes, folder)
+                self.compare(task, processes, folder, statuses)
                 shutil.rmtree(folder)
             watch.close()
         statuses, said = Run(self.command(task, folder, EVERY_STEP), processes).wait()
         if any(statuses):
             self.problem(f"{task} in {processes}, at last: {statuses}: {said}")
-        self.compare(task, processes, folder)
+        self.compare(task, processes, folder, statuses)
         shutil.rmtree(folder)
         self.counts["kills"] += done
         self.counts["kills_in_checkpoint"] += done_inside
@@ -253,7 +257,7 @@ class Endurance:
             statuses, said = Run(self.command(task, folder, EVERY_STEP), 1).wait()
             if any(statuses):
                 self.problem(f"{task}, after a full disk: {statuses}: {said}")
-            self.compare(task, 1, folder)
+            self.compare(task, 1, folder, statuses)
             self.counts["disk_full"] += 1
         finally:
             Run.running.end()

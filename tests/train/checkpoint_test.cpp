@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <fstream>
+
 #include "base/file.h"
 #include "base/random.h"
 #include "model/initial_weights.h"
@@ -82,17 +85,21 @@ TEST_F(CheckpointFile, AThousandFlippedBitsAreFound) {
   EXPECT_EQ(found, 1000);
 }
 
-/// All of the header: no bit of it turns the file into one that needs no checksum.
-TEST_F(CheckpointFile, EveryFlippedBitOfTheHeaderIsFound) {
-  std::vector<std::byte> damaged = bytes();
+/// In each byte of the header: none turns the file into one that needs no checksum.
+TEST_F(CheckpointFile, AFlippedBitAnywhereInTheHeaderIsFound) {
+  const std::vector<std::byte> good = bytes();
   uint64_t header = 0;
-  std::memcpy(&header, damaged.data(), sizeof header);
-  for (size_t bit = 0; bit < (sizeof header + header) * 8; ++bit) {
-    damaged[bit / 8] ^= std::byte(1 << bit % 8);
-    write_file_atomically(path_, damaged, Durability::kUnsynced);
-    EXPECT_THROW(Checkpoint{path_}, Error) << bit;
-    damaged[bit / 8] ^= std::byte(1 << bit % 8);
+  std::memcpy(&header, good.data(), sizeof header);
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  const auto put = [&](size_t place, std::byte value) {
+    file.seekp(std::streamoff(place)).put(char(value)).flush();
+  };
+  for (size_t place = 0; place < sizeof header + header; ++place) {
+    put(place, good[place] ^ std::byte(1 << place % 8));
+    EXPECT_THROW(Checkpoint{path_}, Error) << place;
+    put(place, good[place]);
   }
+  EXPECT_EQ(Checkpoint(path_).progression().step, 22);
 }
 
 TEST_F(CheckpointFile, TheOneBeforeStays) {
