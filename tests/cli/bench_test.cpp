@@ -218,7 +218,7 @@ TEST_F(CliBench, MistakesGetOneLine) {
   expect_error({"plain", "--device", "tpu"}, 2, "--device");
   expect_error({"plain", "--size", "8"}, 2, "8x8");
   for (const auto& [option, value] :
-       {std::pair{"--density", "2"}, {"--dtype", "fp16"}, {"--rounds", "0"}, {"--batch", "0"}}) {
+       {std::pair{"--density", "2"}, {"--dtype", "fp4"}, {"--rounds", "0"}, {"--batch", "0"}}) {
     const auto finished = bench({"plain", option, value});
     EXPECT_EQ(finished.status, 2) << option;
     EXPECT_NE(finished.err.find(option), std::string::npos) << finished.err;

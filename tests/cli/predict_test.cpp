@@ -89,7 +89,10 @@ TEST_F(CliPredict, BFloat16GivesNearlyTheSameLogits) {
   }
   EXPECT_LT(std::sqrt(error / norm), 2e-2);
   EXPECT_GT(error, 0) << "bfloat16 was not used";
-  EXPECT_EQ(predict({"plain", "photos", "--dtype", "fp16"}).status, 2);
+  EXPECT_EQ(predict({"plain", "photos", "--dtype", "fp4"}).status, 2);
+  const auto refused = predict({"plain", "photos", "--dtype", "fp16"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("fp16"), std::string::npos) << refused.err;
 }
 
 TEST_F(CliPredict, VerboseSaysWhichKernelRanForEveryLayerAndWhy) {
