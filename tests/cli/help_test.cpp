@@ -172,7 +172,7 @@ TEST(CliHelp, DefaultsRangesAndChoicesAreTold) {
   const std::string help = help_of("predict", "100");
   EXPECT_NE(help.find("-o, --out DIR "), std::string::npos) << help;
   EXPECT_NE(help.find("(default: ponder-maps)"), std::string::npos) << help;
-  EXPECT_NE(help.find("--dtype fp32|bf16|int8|auto"), std::string::npos) << help;
+  EXPECT_NE(help.find("--dtype fp32|bf16|fp16|int8|auto"), std::string::npos) << help;
   EXPECT_NE(help.find("(1 to 1000000; default: 5)"), std::string::npos) << help;
   EXPECT_NE(help.find("Usage: sact predict [OPTIONS] MODEL [IMAGE...]\n"), std::string::npos)
       << help;
