@@ -78,4 +78,5 @@ function(sact_test name)
     sact_precompile(${name}_test REUSE_FROM sact_test_programs)
   endif()
   add_test(NAME ${name} COMMAND ${name}_test)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 3600)  # for slow and busy machines
 endfunction()
