@@ -7,7 +7,8 @@
 #
 # BUILD has sact, libsact_cuda.so and cuda_engine_test. STEPS names what is done, of: kernels networks agree dense
 # adaptive pays layers trained sanitize profile (default: all but the last two); PEERS=1 measures PyTorch, too;
-# LIMIT=540: seconds after which nothing more is begun. TRAINED, PHOTOS: an adaptive model and photographs for `trained`.
+# LIMIT=540: seconds after which nothing more is begun. TRAINED, PHOTOS: an adaptive model of post-activation ResNet-50 and
+# photographs in folders of classes under val/, for `trained`.
 set -uo pipefail
 build=$(realpath "${1:-build}") out=${2:-bench/results/cuda}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,6 +44,14 @@ bench() {
   fi
 }
 
+# beside NAME MOST PEER ARGUMENTS...: the same with a peer where that is wanted, and without one that fails.
+beside() {
+  local name=$1 most=$2 peer=$3
+  shift 3
+  [[ $peers ]] && bench "$name" "$most" "$@" --peer "$peer" && return
+  bench "$name" "$most" "$@"
+}
+
 say "the machine"
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.total --format=csv,noheader | tee -a "$summary"
 bounded 60 "$sact" doctor >"$out/doctor.txt" 2>&1 || note "sact doctor: FAILED ($?)"
@@ -56,14 +65,22 @@ dtypes=(fp32 bf16)
 
 settings=("1 224" "64 224" "256 224" "1 608x1000")
 full_size() { [[ $1 == *x* ]] && echo "$1" || echo "$1x$1"; }
+peer_of() { echo "python3 $here/peers/torch_compile.py --batch $1 --size $(full_size "$2") ${*:3}"; }
+v1=(--depth 50 --unit bottleneck_v1)
 warming=()
 if [[ $peers ]] && wanted dense; then  # compiling takes a minute and more; it is kept on disk
+  warm() {
+    local name=$1
+    shift
+    timeout 240 $(peer_of "$@") </dev/null >"$out/peer-$name.txt" 2>&1 &
+    warming+=($!)
+  }
   for setting in "${settings[@]}"; do
     read -r batch size <<<"$setting"
-    timeout 240 python3 "$here/peers/torch_compile.py" --batch "$batch" --size "$(full_size "$size")" \
-      </dev/null >"$out/peer-$batch-$size.txt" 2>&1 &
-    warming+=($!)
+    warm "$batch-$size" "$batch" "$size"
   done
+  for batch in 1 64; do warm "v1-$batch" "$batch" 224 "${v1[@]}"; done
+  [[ ! ${TRAINED:-} ]] || warm v1-256 256 224 "${v1[@]}"
 fi
 
 if wanted kernels; then
@@ -155,15 +172,12 @@ if wanted dense; then
   for setting in "${settings[@]}"; do
     read -r batch size <<<"$setting"
     say "dense ResNet-101, $batch of $size"
-    common=("$work/plain.safetensors" --batch "$batch" --size "$size" --density 1 --rounds 25)
-    if [[ $peers ]]; then
-      peer="python3 $here/peers/torch_compile.py --batch $batch --size $(full_size "$size")"
-      bench "dense-$batch-$size" 150 "${common[@]}" --peer "$peer" && continue
-    fi
-    bench "dense-$batch-$size" 40 "${common[@]}"
+    beside "dense-$batch-$size" 150 "$(peer_of "$batch" "$size")" \
+      "$work/plain.safetensors" --batch "$batch" --size "$size" --density 1 --rounds 25
   done
   for batch in 1 64; do
-    bench "v1-$batch" 40 "$work/v1.safetensors" --batch $batch --size 224 --density 1 --rounds 15
+    beside "v1-$batch" 60 "$(peer_of "$batch" 224 "${v1[@]}")" \
+      "$work/v1.safetensors" --batch $batch --size 224 --density 1 --rounds 25
   done
 fi
 if wanted adaptive; then
@@ -197,6 +211,12 @@ if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
       note "trained $dtype: FAILED ($?) $(tail -1 "$out/trained-$dtype.errors")"
     note "trained, $dtype on ${place[3]:-cpu}: $(awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $start}")" \
       "$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print({k: v for k, v in r.items() if isinstance(v, (int, float))})' "$out/trained-$dtype.json" 2>/dev/null)"
+  done
+fi
+if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
+  for batch in 64 256; do
+    beside "trained-$batch" 60 "$(peer_of "$batch" 224 "${v1[@]}")" \
+      "$TRAINED" "$PHOTOS"/val/*/*0.JPEG --batch $batch --size 224 --rounds 9
   done
 fi
 if wanted sanitize; then

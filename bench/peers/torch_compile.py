@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The plain pre-activation ResNet in PyTorch, compiled and replayed as a CUDA graph: a peer of `sact bench --device cuda`.
+"""A plain ResNet in PyTorch, compiled and replayed as a CUDA graph: a peer of `sact bench --device cuda`.
 
     sact bench m.safetensors --device cuda --dtype bf16 --batch 64 --density 1 \\
       --peer "bench/peers/torch_compile.py --batch 64"
@@ -34,9 +34,25 @@ class Unit(nn.Module):
         return kept + self.conv3(F.relu(self.conv2(F.relu(self.conv1(p)))))
 
 
-class Network(nn.Module):
-    def __init__(self, units):
+class UnitV1(nn.Module):
+    """Post-activation: all norms follow a convolution."""
+
+    def __init__(self, channels, width, stride, first):
         super().__init__()
+        self.conv1 = nn.Conv2d(channels, width, 1)
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1)
+        self.conv3 = nn.Conv2d(width, 4 * width, 1)
+        self.shortcut = nn.Conv2d(channels, 4 * width, 1, stride) if first else None
+
+    def forward(self, x):
+        kept = self.shortcut(x) if self.shortcut is not None else x
+        return F.relu(kept + self.conv3(F.relu(self.conv2(F.relu(self.conv1(x))))))
+
+
+class Network(nn.Module):
+    def __init__(self, units, v1):
+        super().__init__()
+        self.v1 = v1
         self.stem = nn.Conv2d(3, 64, 7, 2, 3)
         self.pool = nn.MaxPool2d(3, 2, 1)
         layers, channels = [], 64
@@ -44,25 +60,26 @@ class Network(nn.Module):
             width = 64 << block
             for number in range(count):
                 stride = 2 if number == 0 and block > 0 else 1
-                layers.append(Unit(channels, width, stride, number == 0))
+                layers.append((UnitV1 if v1 else Unit)(channels, width, stride, number == 0))
                 channels = 4 * width
         self.units = nn.Sequential(*layers)
-        self.norm = nn.BatchNorm2d(channels)
+        self.norm = None if v1 else nn.BatchNorm2d(channels)
         self.head = nn.Linear(channels, 1000)
 
     def forward(self, x):
-        x = self.units(self.pool(self.stem(x)))
-        return self.head(F.relu(self.norm(x)).mean((2, 3)))
+        x = self.stem(x)
+        x = self.units(self.pool(F.relu(x) if self.v1 else x))
+        return self.head((x if self.v1 else F.relu(self.norm(x))).mean((2, 3)))
 
 
-def make_network(depth, dtype):
+def make_network(depth, v1, dtype):
     torch.manual_seed(0)
-    network = Network(UNITS[depth]).eval().cuda()
+    network = Network(UNITS[depth], v1).eval().cuda()
     for module in network.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.running_mean.uniform_(-0.1, 0.1)
             module.running_var.uniform_(0.8, 1.2)
-        if isinstance(module, Unit):
+        if isinstance(module, (Unit, UnitV1)):
             module.conv3.weight.data.mul_(0.2)
     return network.to(memory_format=torch.channels_last).to(dtype)
 
@@ -93,6 +110,7 @@ def timed(graph):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--depth", type=int, default=101, choices=sorted(UNITS))
+    parser.add_argument("--unit", default="bottleneck", choices=("bottleneck", "bottleneck_v1"))
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--size", default="224x224", help="height x width")
     parser.add_argument("--dtype", default="bf16", choices=("bf16", "fp16", "fp32"))
@@ -103,7 +121,7 @@ def main():
     torch.backends.cudnn.benchmark = True
     start = time.time()
     with torch.no_grad():
-        network = make_network(given.depth, dtype)
+        network = make_network(given.depth, given.unit == "bottleneck_v1", dtype)
         images = torch.randn(given.batch, 3, height, width, device="cuda", dtype=dtype)
         images = images.to(memory_format=torch.channels_last)
         if given.mode != "eager":

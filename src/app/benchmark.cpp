@@ -146,11 +146,10 @@ class Benchmark {
     for (const Size& size : sizes) {
       validate_image_size(size);
       for (const Precision precision : options_.precisions) {
-        if (!options_.images.empty()) {
-          run_images({size, 1, precision});
-          continue;
+        for (const int batch : options_.batches) {
+          const BenchmarkGroup group{size, batch, precision};
+          options_.images.empty() ? run_noise(group) : run_images(group);
         }
-        for (int batch : options_.batches) run_noise({size, batch, precision});
       }
     }
     return std::move(result_);
@@ -225,13 +224,32 @@ class Benchmark {
           load(measure::dense_network(model_), group.precision, true)->session(result_.threads));
       add_adaptive(group, contest, kAdaptiveExact, true);
     }
-    std::vector<std::unique_ptr<measure::Peer>> peers;
     if (options_.torch && group.precision == Precision::kFloat32) {
       contest.add("LibTorch", backends()
                                   .named("torch")
                                   .load(image_network_of(model_), load_options(group.precision))
                                   ->session(result_.threads));
     }
+    const std::vector<RunningPeer> peers = start_peers(group);
+    for (const RunningPeer& peer : peers) {
+      contest.add(peer.name, double(dense_flops(spec_, group.size)) * group.batch, 1,
+                  [running = peer.program.get()] { return running->run(); });
+    }
+    contest.run(options_,
+                fmt::format("{} {}", text_of(group.size), precision_name(group.precision)),
+                backend(group.precision).peak(load_options(group.precision)));
+    add_rows(group, contest);
+    if (options_.layers) result_.layers.push_back({group, contest.first().time_layers(input)});
+  }
+
+  struct RunningPeer {
+    std::string name;
+    std::unique_ptr<measure::Peer> program;
+  };
+
+  /// Those that run in the type of the group.
+  std::vector<RunningPeer> start_peers(const BenchmarkGroup& group) {
+    std::vector<RunningPeer> peers;
     for (const std::string& command : options_.peers) {
       auto peer = std::make_unique<measure::Peer>(command);
       if (dtype_of(*peer) != precision_name(group.precision)) {
@@ -239,15 +257,9 @@ class Benchmark {
         continue;
       }
       check_peer(*peer, command, group);
-      contest.add(runtime_of(*peer, command), double(dense_flops(spec_, group.size)) * group.batch,
-                  1, [running = peer.get()] { return running->run(); });
-      peers.push_back(std::move(peer));
+      peers.push_back({runtime_of(*peer, command), std::move(peer)});
     }
-    contest.run(options_,
-                fmt::format("{} {}", text_of(group.size), precision_name(group.precision)),
-                backend(group.precision).peak(load_options(group.precision)));
-    add_rows(group, contest);
-    if (options_.layers) result_.layers.push_back({group, contest.first().time_layers(input)});
+    return peers;
   }
 
   void add_adaptive(const BenchmarkGroup& group, Contest& contest, const std::string& name,
@@ -279,7 +291,8 @@ class Benchmark {
     }
   }
 
-  /// Every image dense and adaptive, one after the other; few images several times.
+  /// Every batch of images dense, adaptive and by peers, one after the other; few batches several
+  /// times. Where images are missing for the last one, the first take their places.
   void run_images(const BenchmarkGroup& group) {
     if (!spec_.adaptive()) {
       fail("{}: is a plain network, which treats all images alike; leave out the images",
@@ -289,43 +302,56 @@ class Benchmark {
         load(measure::dense_network(model_), group.precision)->session(result_.threads);
     const auto adaptive = load(measure::adaptive_network(model_), group.precision)
                               ->session(result_.threads, options_.compute.halting);
+    const std::vector<RunningPeer> peers = start_peers(group);
+    InputView view;
+    std::vector<Candidate> candidates = {
+        {"dense", [&] { return dense->time_run(view); }},
+        {"adaptive", [&] { return adaptive->time_run(view); }},
+    };
+    for (const RunningPeer& peer : peers) {
+      candidates.push_back({peer.name, [&peer] { return peer.program->run(); }});
+    }
+    std::vector<measure::Times> times(candidates.size());
+    std::vector<double> sums(candidates.size());  // of the medians of each batch
     const std::vector<Input> inputs = expand_inputs(options_.images);
-    const int images = int(inputs.size()), repeats = (options_.rounds + images - 1) / images;
-    measure::Times plain, skipping;
-    double flops = 0, plain_ms = 0, skipping_ms = 0;
-    int64_t count = 0;
-    Progress progress("images", int64_t(inputs.size()), "images");
-    for (const Input& input : inputs) {
-      if (options_.interrupted && options_.interrupted()) throw Interrupted("interrupted");
-      adaptive->expect_memory(1, group.size);
-      if (!input.error.empty()) fail("{}", input.error);
-      const std::vector<float> pixels = pixels_of(read_input(input), group.size);
-      const InputView view = pixels_view(pixels, 1, group.size);
-      measure::Times plain_here, skipping_here;
-      for (int round = count == 0 ? -2 : 0; round < repeats; ++round) {  // the first image warms up
-        const double dense_ms = dense->time_run(view), ms = adaptive->time_run(view);
-        if (round < 0) continue;
-        plain_here.ms.push_back(dense_ms);
-        skipping_here.ms.push_back(ms);
+    const int images = int(inputs.size());
+    const int batches = (images + group.batch - 1) / group.batch;
+    measure::Rounds rounds;
+    rounds.count = (options_.rounds + batches - 1) / batches;
+    rounds.pause_ms = options_.pause_ms;
+    rounds.interrupted = options_.interrupted;
+    double flops = 0;
+    adaptive->expect_memory(group.batch, group.size);
+    Progress progress("images", images, "images");
+    for (int first = 0; first < images; first += group.batch) {
+      std::vector<float> pixels;
+      for (int i = first; i < first + group.batch; ++i) {
+        const Input& input = inputs[size_t(i % images)];
+        if (!input.error.empty()) fail("{}", input.error);
+        const std::vector<float> own = pixels_of(read_input(input), group.size);
+        pixels.insert(pixels.end(), own.begin(), own.end());
       }
-      const double flops_here = double(adaptive->run(view)[0].flops);
-      plain.ms.insert(plain.ms.end(), plain_here.ms.begin(), plain_here.ms.end());
-      skipping.ms.insert(skipping.ms.end(), skipping_here.ms.begin(), skipping_here.ms.end());
-      plain_ms += plain_here.median();
-      skipping_ms += skipping_here.median();
-      flops += flops_here;
-      ++count;
-      progress.advance();
+      view = pixels_view(pixels, group.batch, group.size);
+      rounds.warm_up = first == 0 ? 2 : 0;
+      measure::take_turns(candidates, rounds);
+      for (size_t i = 0; i < candidates.size(); ++i) {
+        measure::Times& here = candidates[i].times;
+        sums[i] += here.median();
+        times[i].ms.insert(times[i].ms.end(), here.ms.begin(), here.ms.end());
+        here = {};
+      }
+      for (const ImageResult& result : adaptive->run(view)) flops += double(result.flops);
+      progress.advance(std::min(group.batch, images - first));
     }
     progress.finish();
-    BenchmarkRow row = row_of(group, "dense", plain, double(dense_flops(spec_, group.size)));
-    row.dense_ms = plain.median();
-    result_.rows.push_back(row);
-    row = row_of(group, "adaptive", skipping, flops / double(count));
-    row.dense_ms = plain.median();
-    row.density = row.flops / row.dense_flops;
-    row.speedup = plain_ms / skipping_ms;
-    result_.rows.push_back(row);
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      BenchmarkRow row = row_of(group, candidates[i].name, times[i], 0);
+      row.flops = candidates[i].name == "adaptive" ? flops / batches : row.dense_flops;
+      row.density = row.flops / row.dense_flops;
+      row.dense_ms = times[0].median();
+      row.speedup = sums[0] / sums[i];
+      result_.rows.push_back(row);
+    }
   }
 
   std::vector<float> pixels_of(const io::RgbImage& image, Size size) const {

@@ -161,6 +161,7 @@ void declare_bench(CLI::App& app, Action& action) {
                "  sact bench m.safetensors --size 224,352 --density 0.25,0.5,1\n"
                "  sact bench m.safetensors --batch 1,8 --dtype fp32,bf16 --json\n"
                "  sact bench m.safetensors photos --size 192\n"
+               "  sact bench m.safetensors photos --batch 64 --device cuda --dtype bf16\n"
                "  sact bench m.safetensors --size 608x1000 --beside-exact --density 0.5\n"
                "  sact bench detector.safetensors --size 600x1000 --density 0.25,0.5,0.75");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

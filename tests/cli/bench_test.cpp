@@ -167,6 +167,30 @@ TEST_F(CliBench, FewImagesAreRunSeveralTimes) {
   for (const Json& row : Json::parse(finished.out)["rows"]) EXPECT_EQ(row["runs"], 6);
 }
 
+TEST_F(CliBench, ImagesRunInBatchesBesidePeers) {
+  const auto made =
+      run_sact({"synth", "--out", "photos", "--count", "3", "--size", "70x70"}, directory_.path());
+  ASSERT_EQ(made.status, 0) << made.err;
+  std::ofstream(directory_ / "two.sh")
+      << R"(echo '{"batch": 2}'; while read word count; do echo '[2.5]'; done)";
+  const auto finished =
+      bench({"adaptive", "photos", "--batch", "2", "--peer", "sh two.sh", "--json"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const Json rows = Json::parse(finished.out)["rows"];
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Json& row : rows) {
+    expect_sound(row);
+    EXPECT_EQ(row["batch"], 2);
+    EXPECT_EQ(row["runs"].get<int>() % 2, 0);  // two batches, the second with the first image again
+  }
+  EXPECT_EQ(rows[2]["ms"]["median"], 2.5);
+  EXPECT_EQ(rows[2]["gflop"], rows[0]["gflop"]);
+  const auto single = bench({"adaptive", "photos", "--json"});
+  ASSERT_EQ(single.status, 0) << single.err;
+  EXPECT_DOUBLE_EQ(rows[0]["gflop"].get<double>(),
+                   2 * Json::parse(single.out)["rows"][0]["gflop"].get<double>());
+}
+
 TEST_F(CliBench, TheTableLeavesOutWhatAllRowsShare) {
   const auto one = bench({"adaptive", "--density", "0.5"});
   ASSERT_EQ(one.status, 0) << one.err;
