@@ -54,18 +54,19 @@ PackedNorm pack_norm(const Affine& norm, cuda::Element type) {
 namespace {
 
 /// [columns / height][steps][height columns][64 of the depth], swizzled.
-std::vector<uint16_t> pack(const std::vector<float>& weights, size_t width, size_t height,
-                           cuda::Element type) {
-  const size_t depth = weights.size() / width, steps = depth / 64;
-  SACT_ASSERT(width % height == 0 && depth % 64 == 0);
+std::vector<uint16_t> pack(const std::vector<float>& weights, size_t taps, size_t width,
+                           size_t height, cuda::Element type) {
+  const size_t depth = weights.size() / width, channels = depth / taps, steps = depth / 64;
+  SACT_ASSERT(width % height == 0 && channels % 64 == 0);
   std::vector<uint16_t> panels(weights.size());
   uint16_t* to = panels.data();
   for (size_t panel = 0; panel < width / height; ++panel) {
     for (size_t step = 0; step < steps; ++step, to += height * 64) {
+      const size_t first = step % taps * channels + step / taps * 64;
       for (size_t row = 0; row < height; ++row) {
         for (size_t k = 0; k < 64; ++k) {
           to[row * 64 + ((k / 8) ^ (row & 7)) * 8 + k % 8] =
-              half_bits(weights[(step * 64 + k) * width + panel * height + row], type);
+              half_bits(weights[(first + k) * width + panel * height + row], type);
         }
       }
     }
@@ -75,9 +76,9 @@ std::vector<uint16_t> pack(const std::vector<float>& weights, size_t width, size
 
 }  // namespace
 
-std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns,
+std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int taps, int columns,
                                   cuda::Element type) {
-  return pack(weights, size_t(columns), 64, type);
+  return pack(weights, size_t(taps), size_t(columns), 64, type);
 }
 
 std::vector<uint16_t> pack_score(const FoldedScore& score, cuda::Element type) {
@@ -90,7 +91,7 @@ std::vector<uint16_t> pack_score(const FoldedScore& score, cuda::Element type) {
     }
     weights[c * kWidth + FoldedScore::kTaps] = score.global[c];
   }
-  return pack(weights, kWidth, kWidth, type);
+  return pack(weights, 1, kWidth, kWidth, type);
 }
 
 std::vector<float> stem_depths(const std::vector<float>& weights, int out) {

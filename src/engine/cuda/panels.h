@@ -23,9 +23,10 @@ struct PackedNorm {
 /// Of a multiple of 16 channels.
 PackedNorm pack_norm(const Affine& norm, cuda::Element type);
 
-/// [columns / 64][steps][64 columns][64 of the depth] of weights [depth, columns], whose columns
-/// and depth are multiples of 64; pieces of 16 bytes are swizzled by their row.
-std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int columns,
+/// [columns / 64][steps][64 columns][64 channels] of weights [taps, channels, columns], whose
+/// columns and channels are multiples of 64; a step is a tap of 64 channels, and the taps of these
+/// follow each other. Pieces of 16 bytes are swizzled by their row.
+std::vector<uint16_t> pack_panels(const std::vector<float>& weights, int taps, int columns,
                                   cuda::Element type);
 
 /// [channels / 64][16][64] of a score's weights: nine taps, the global ones, and zeros.

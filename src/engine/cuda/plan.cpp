@@ -57,10 +57,10 @@ DeviceLayer CudaPlan::put_layer(const FoldedLayer& folded, const Affine* before)
       const std::vector<float> factors = pack_norm(*before, type).weight_factors;
       for (size_t i = 0; i < scaled.size(); ++i) scaled[i] *= factors[i / size_t(step.out)];
     }
-    panels = pack_panels(scaled, step.out, type);
+    panels = pack_panels(scaled, step.kernel * step.kernel, step.out, type);
   } else if (has_tensor_cores() && step.in == 3 && step.kernel == 7 && step.stride == 2 &&
              step.out % 64 == 0) {
-    panels = pack_panels(stem_depths(folded.weights, step.out), step.out, type);
+    panels = pack_panels(stem_depths(folded.weights, step.out), 1, step.out, type);
   }
   if (!panels.empty()) layer.panels = memory.put(panels.data(), panels.size() * sizeof(uint16_t));
   for (float& weight : weights) weight = rounded_to(weight, type);

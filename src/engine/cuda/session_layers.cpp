@@ -23,7 +23,7 @@ double bytes_moved(const cuda::Product& call, cuda::Element type, int64_t rows) 
   double written = double(rows) * call.columns;
   if (call.add) {  // the stream is read, too
     const int mean = !call.mean ? 0 : call.mean_begins ? 1 : 2;
-    written *= 1 + (call.mean_only ? 0 : 1) + mean;
+    written *= 2 + mean - (call.mean && call.mean_in_place ? 1 : 0);
   }
   const double weights = double(call.taps()) * call.depth * call.columns;
   return element * (read + written + weights);
@@ -171,9 +171,9 @@ void CudaSession::start_block(int block) {
   }
   if (keeps_mean) {
     put(cuda::Settle{grid.rows(), spec.block_channels(block), int(units.size()),
-                     state.halting.remainders, state.halting.units, state.stream, state.mean});
+                     state.halting.remainders, state.halting.units, state.mean, state.stream});
   }
-  std::swap(space_.streams[0], space_.streams[keeps_mean ? 2 : 1]);
+  std::swap(space_.streams[0], space_.streams[1]);
 }
 
 /// The first unit of a block is evaluated everywhere; what has a stride leads to the block's grid.
@@ -246,7 +246,7 @@ void CudaSession::set_residual(cuda::Product& call, const BlockState& state, con
   call.mean = state.mean;
   call.remainders = state.halting.remainders;
   call.mean_begins = number == 1;
-  call.mean_only = number + 1 == plan_->spec.units[size_t(state.number)];
+  call.mean_in_place = number + 1 == plan_->spec.units[size_t(state.number)];
 }
 
 void CudaSession::start_bottleneck(BlockState& state, const DeviceUnit& unit, int number) {
@@ -318,6 +318,7 @@ void CudaSession::start_halting(BlockState& state, const DeviceUnit& unit, int n
     scores.band_sums = space_.band_sums;
     scores.planes = state.score_planes > 0 ? space_.score_planes : nullptr;
     scores.plane_count = state.score_planes;
+    scores.panels = unit.score->panels;
     put(scores);
     halt.shift = double(unit.score->shift) + halting_.shift;
     halt.tap_values = unit.score->taps ? space_.tap_values : nullptr;

@@ -24,7 +24,7 @@ struct Case {
   GridShape from, to;
   int kernel = 1, stride = 1, depth = 64, columns = 64;
   bool norm = false, listed = true, by_index = false, relu = false;
-  bool add = false, mean = false, begins = false, mean_only = false, stem = false;
+  bool add = false, mean = false, begins = false, mean_in_place = false, stem = false;
   bool scores = false;
 };
 
@@ -164,9 +164,10 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
     }
     scaled = stem_depths(filters, c.columns);
   }
-  const auto panels = type == Element::kFloat32
-                          ? DeviceMemory()
-                          : test::on_device(pack_panels(scaled, c.columns, type));
+  const auto panels =
+      type == Element::kFloat32
+          ? DeviceMemory()
+          : test::on_device(pack_panels(scaled, c.stem ? 1 : c.kernel * c.kernel, c.columns, type));
   Product call;
   call.rows = {c.listed ? test::as<int32_t>(list) : nullptr, test::as<int32_t>(count), c.to.rows()};
   call.from = from;
@@ -195,7 +196,7 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
     call.mean = mean.data();
     call.remainders = test::as<float>(remainders);
     call.mean_begins = c.begins;
-    call.mean_only = c.mean_only;
+    call.mean_in_place = c.mean_in_place;
   }
   FoldedScore score;
   Random random(9);
@@ -226,14 +227,11 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
       }
       const double old = problem.output[at];
       const double next = c.relu ? std::max(0.0, old + sum) : old + sum;
-      if (!c.mean_only) right[at] = next;
-      if (!c.mean) continue;
+      right[at] = next;
       const double r = problem.remainders[row];
-      if (r != cuda::kNoMeanYet) {
-        right_means[at] = (r < 0 ? old : right_means[at]) + std::fabs(r) * (next - old);
-      } else if (c.mean_only) {
-        right_means[at] = next;
-      }
+      if (!c.mean || r == cuda::kNoMeanYet) continue;
+      (c.mean_in_place ? right : right_means)[at] =
+          (r < 0 ? old : right_means[at]) + std::fabs(r) * (next - old);
     }
   }
   double worst = 0;
@@ -371,8 +369,8 @@ INSTANTIATE_TEST_SUITE_P(
              true},
         Case{"mean", kGrid, kGrid, 1, 1, 64, 128, false, true, true, false, true, true},
         Case{"mean_relu", kGrid, kGrid, 1, 1, 64, 64, false, true, true, true, true, true},
-        Case{"mean_only", kGrid, kGrid, 1, 1, 64, 128, false, true, true, true, true, true, false,
-             true},
+        Case{"mean_in_place", kGrid, kGrid, 1, 1, 64, 128, false, true, true, true, true, true,
+             false, true},
         Case{"stem",
              {2, 18, 22},
              {2, 9, 11},

@@ -264,4 +264,14 @@ Value __shfl_xor_sync(unsigned lanes, Value value, int offset) {
   return __shfl_sync(lanes, value, emulated::current->lane ^ offset);
 }
 
+inline unsigned __ballot_sync(unsigned, bool is_so) {
+  const emulated::Slots& all = emulated::show({uint32_t(is_so)});
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < emulated::kLanes; ++lane) lanes |= (all[lane][0] & 1) << lane;
+  return lanes;
+}
+inline int __popc(unsigned bits) {
+  return std::popcount(bits);
+}
+
 #include "runtime_calls.h"

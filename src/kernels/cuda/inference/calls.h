@@ -75,12 +75,11 @@ struct Product {
   /// The sum is added to what the output holds.
   bool add = false;
   /// Of adaptive blocks: mean += remainder * (new - old), beginning with the old state where the
-  /// remainder is negated. Where that is kNoMeanYet nothing is kept but after the last unit, where
-  /// the mean is the new state.
+  /// remainder is negated. Where that is kNoMeanYet nothing is kept: the mean is the state.
   void* mean = nullptr;
   const float* remainders = nullptr;
-  bool mean_begins = false;  // no mean has begun before this unit
-  bool mean_only = false;    // the last unit: nobody reads the state any more
+  bool mean_begins = false;    // no mean has begun before this unit
+  bool mean_in_place = false;  // the last unit: nobody reads the state, the mean is stored for it
 
   /// Weights of the halting score after the unit, for tensor cores: those of the nine taps, the
   /// global ones and six of zeros. Null: none, or they are left to Scores.
@@ -181,9 +180,11 @@ struct Scores {
   float* halted_sums = nullptr;           // [images, bands, channels]
   float* tap_values = nullptr;            // [rows, kTapStride]
   double* band_sums = nullptr;            // [images, bands]
-  /// Of active rows, where the product before has them already; see Product.
+  /// Of active rows, where the product before has them already, and the weights for the others; see
+  /// Product.
   const float* planes = nullptr;
   int plane_count = 0;
+  const void* panels = nullptr;
 };
 
 /// The rule for every active row after unit `number`, and its score before.
@@ -239,13 +240,14 @@ struct Lists {
   constexpr int parts() const { return (grid.rows() + kListRows - 1) / kListRows; }
 };
 
-/// The mean of rows that halted before it began is their state.
+/// Means of rows that halted before the last unit take the place of their states. Others have no
+/// mean, or have it there.
 struct Settle {
   int rows = 0, channels = 0, block_units = 0;
   const float* remainders = nullptr;
   const int32_t* units = nullptr;
-  const void* stream = nullptr;
-  void* mean = nullptr;
+  const void* mean = nullptr;
+  void* stream = nullptr;
 };
 
 /// The same tiles multiplied `steps` times on every multiprocessor, for measuring.

@@ -140,30 +140,72 @@ __global__ void __launch_bounds__(kThreads) pool_all_kernel(PoolAll p) {
   p.output[int64_t(image) * p.channels + channel] = float(total / p.grid.positions());
 }
 
-/// A warp takes a column, for a few images at a time.
-constexpr int kTogether = 8;
+__device__ inline void load_numbers(float (&to)[1], const float* from) {
+  to[0] = *from;
+}
+__device__ inline void load_numbers(float (&to)[4], const float* from) {
+  const float4 four = *reinterpret_cast<const float4*>(from);
+  to[0] = four.x;
+  to[1] = four.y;
+  to[2] = four.z;
+  to[3] = four.w;
+}
+
+/// A warp takes some columns of some images; its lanes share the depth, kEach numbers at a time.
+/// The order of a sum is the same however many there are.
+template <int kImages, int kColumns, int kEach>
 __global__ void __launch_bounds__(kThreads) linear_kernel(Linear p) {
   after_previous();
-  const int number = int(blockIdx.x) * (kThreads / 32) + int(threadIdx.x) / 32;
   const int lane = int(threadIdx.x) % 32;
-  const int first = number / p.columns * kTogether;
-  if (first >= p.images) return;
-  const int column = number % p.columns;
-  const int images = min(kTogether, p.images - first);
-  const float* weights = p.weights + int64_t(column) * p.depth;
-  float sums[kTogether] = {};
-  for (int k = lane; k < p.depth; k += 32) {
-    const float weight = weights[k];
-    for (int i = 0; i < kTogether; ++i) {
-      if (i < images) sums[i] += weight * p.input[int64_t(first + i) * p.depth + k];
+  const int number = int(blockIdx.x) * (kThreads / 32) + int(threadIdx.x) / 32;
+  const int groups = (p.columns + kColumns - 1) / kColumns;
+  const int first_image = number / groups * kImages, first_column = number % groups * kColumns;
+  if (first_image >= p.images) return;
+  const float *inputs[kImages], *weights[kColumns];
+#pragma unroll
+  for (int i = 0; i < kImages; ++i) {  // who is missing is worked out as the last one is
+    inputs[i] = p.input + int64_t(min(first_image + i, p.images - 1)) * p.depth;
+  }
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    weights[c] = p.weights + int64_t(min(first_column + c, p.columns - 1)) * p.depth;
+  }
+  float sums[kImages][kColumns] = {};
+#pragma unroll 2
+  for (int k = lane * kEach; k < p.depth; k += 32 * kEach) {
+    float w[kColumns][kEach];
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) load_numbers(w[c], weights[c] + k);
+#pragma unroll
+    for (int i = 0; i < kImages; ++i) {
+      float x[kEach];
+      load_numbers(x, inputs[i] + k);
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+#pragma unroll
+        for (int e = 0; e < kEach; ++e) sums[i][c] += w[c][e] * x[e];
+      }
     }
   }
-  for (int i = 0; i < kTogether; ++i) {
-    for (int half = 16; half > 0; half /= 2) sums[i] += __shfl_xor_sync(~0u, sums[i], half);
-    if (lane == 0 && i < images) {
-      p.output[int64_t(first + i) * p.columns + column] = sums[i] + p.bias[column];
+#pragma unroll
+  for (int i = 0; i < kImages; ++i) {
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      float sum = sums[i][c];
+      for (int half = 16; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
+      const int image = first_image + i, column = first_column + c;
+      if (lane > 0 || image >= p.images || column >= p.columns) continue;
+      p.output[int64_t(image) * p.columns + column] = sum + p.bias[column];
     }
   }
+}
+
+template <int kImages, int kColumns, int kEach>
+void start_linear(const Linear& call, const Launch& launch) {
+  const int64_t warps =
+      int64_t(blocks_for(call.images, kImages)) * blocks_for(call.columns, kColumns);
+  start(linear_kernel<kImages, kColumns, kEach>, blocks_for(warps, kThreads / 32), kThreads, launch,
+        call);
 }
 
 }  // namespace
@@ -219,8 +261,13 @@ void run(const PoolAll& call, Element type, const Launch& launch) {
 }
 
 void run(const Linear& call, const Launch& launch) {
-  const int warps = blocks_for(call.images, kTogether) * call.columns;
-  start(linear_kernel, blocks_for(warps, kThreads / 32), kThreads, launch, call);
+  if (call.depth % 4 != 0) {
+    start_linear<8, 1, 1>(call, launch);
+  } else if (call.images < 8) {
+    start_linear<1, 1, 4>(call, launch);
+  } else {
+    start_linear<16, 4, 4>(call, launch);
+  }
 }
 
 }  // namespace sact::cuda

@@ -22,16 +22,12 @@ __device__ void finish(const Product& p, int index, int row, int column, float s
   }
   const float old = to_float(*output);
   const float next = p.relu ? positive(old + value) : old + value;
-  if (!p.mean_only) store(output, next);
-  if (!p.mean) return;
+  const float remainder = p.mean ? p.remainders[row] : kNoMeanYet;
+  if (remainder == kNoMeanYet || !p.mean_in_place) store(output, next);
+  if (remainder == kNoMeanYet) return;
   T* mean = static_cast<T*>(p.mean) + row * p.output_stride + column;
-  const float remainder = p.remainders[row];
-  if (remainder != kNoMeanYet) {
-    store(mean, next_mean(remainder < 0 ? 0.0f : to_float(*mean), old, p.relu ? next - old : value,
-                          remainder));
-  } else if (p.mean_only) {
-    store(mean, next);
-  }
+  store(p.mean_in_place ? output : mean, next_mean(remainder < 0 ? 0.0f : to_float(*mean), old,
+                                                   p.relu ? next - old : value, remainder));
 }
 
 /// Without tensor cores, for any shape.

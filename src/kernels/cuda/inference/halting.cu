@@ -25,6 +25,10 @@ __global__ void start_halting_kernel(StartHalting p) {
 __device__ float global_term(const Halt& p, int image, double* scratch) {
   const int bands = bands_of(p.grid.positions());
   double sum = 0;
+  if (bands <= 32) {  // every thread for itself: none waits for another
+    for (int band = 0; band < bands; ++band) sum += p.band_sums[int64_t(image) * bands + band];
+    return float(p.shift + sum / p.grid.positions());
+  }
   for (int band = int(threadIdx.x); band < bands; band += kThreads) {
     sum += p.band_sums[int64_t(image) * bands + band];
   }
@@ -36,10 +40,12 @@ __device__ float score_of(const Halt& p, int image, int position, float global) 
   if (p.tap_values) {
     const int y = position / p.grid.width, x = position % p.grid.width;
     const int64_t first = int64_t(image) * p.grid.positions();
+#pragma unroll
     for (int tap = 0; tap < kTaps; ++tap) {
       const int ny = y + tap / 3 - 1, nx = x + tap % 3 - 1;
-      if (ny < 0 || ny >= p.grid.height || nx < 0 || nx >= p.grid.width) continue;
-      total += p.tap_values[(first + ny * p.grid.width + nx) * kTapStride + tap];
+      const bool inside = ny >= 0 && ny < p.grid.height && nx >= 0 && nx < p.grid.width;
+      const int64_t at = (first + (inside ? ny * p.grid.width + nx : position)) * kTapStride + tap;
+      total += inside ? p.tap_values[at] : 0.0f;
     }
   }
   return halting_score(1.0f / (1.0f + expf(-total)), p.score_floor);
@@ -140,10 +146,19 @@ __global__ void __launch_bounds__(kThreads) settle_kernel(Settle p) {
   after_previous();
   const int row = int(blockIdx.x) * (kThreads / 32) + int(threadIdx.x) / 32;
   if (row >= p.rows) return;
-  if (p.remainders[row] != kNoMeanYet || p.units[row] == p.block_units) return;
-  const T* from = static_cast<const T*>(p.stream) + int64_t(row) * p.channels;
-  T* to = static_cast<T*>(p.mean) + int64_t(row) * p.channels;
-  for (int c = int(threadIdx.x) % 32; c < p.channels; c += 32) to[c] = from[c];
+  if (p.remainders[row] == kNoMeanYet || p.units[row] == p.block_units) return;
+  const int lane = int(threadIdx.x) % 32, bytes = p.channels * int(sizeof(T));
+  const char* from = static_cast<const char*>(p.mean) + int64_t(row) * bytes;
+  char* to = static_cast<char*>(p.stream) + int64_t(row) * bytes;
+  if (bytes % 16 == 0) {
+    for (int at = lane * 16; at < bytes; at += 512) {
+      *reinterpret_cast<uint4*>(to + at) = *reinterpret_cast<const uint4*>(from + at);
+    }
+    return;
+  }
+  for (int c = lane; c < p.channels; c += 32) {
+    reinterpret_cast<T*>(to)[c] = reinterpret_cast<const T*>(from)[c];
+  }
 }
 
 }  // namespace

@@ -6,16 +6,22 @@ namespace {
 
 constexpr int kThreads = 256, kEach = kListRows / kThreads;
 
-/// Whether marked(position) holds at one of the 3x3 positions around one of an image.
+/// Whether marked(position) holds at one of the 3x3 positions around one of an image. All nine are
+/// looked at, so that none waits for another.
 template <typename Marked>
 __device__ bool any_around(const GridShape& grid, int position, const Marked& marked) {
-  const int y = position / grid.width, x = position % grid.width;
-  for (int ny = max(y - 1, 0); ny <= min(y + 1, grid.height - 1); ++ny) {
-    for (int nx = max(x - 1, 0); nx <= min(x + 1, grid.width - 1); ++nx) {
-      if (marked(ny * grid.width + nx)) return true;
+  const int y = position / grid.width, x = position - y * grid.width;
+  bool any = false;
+#pragma unroll
+  for (int dy = -1; dy <= 1; ++dy) {
+#pragma unroll
+    for (int dx = -1; dx <= 1; ++dx) {
+      const int ny = min(max(y + dy, 0), grid.height - 1);
+      const int nx = min(max(x + dx, 0), grid.width - 1);
+      any |= marked(ny * grid.width + nx);
     }
   }
-  return false;
+  return any;
 }
 
 /// Whether there is nothing left that could be listed.
@@ -23,76 +29,90 @@ __device__ bool ended(const Lists& p) {
   return p.before && *p.before == 0;
 }
 
+/// The sum over a warp, the same in each lane.
+__device__ int warp_sum(int value) {
+  for (int half = 16; half > 0; half /= 2) value += __shfl_xor_sync(~0u, value, half);
+  return value;
+}
+
+// Counts of a part go together in one number: the lower half those that are active, the upper half
+// those that are reached.
+static_assert(kListRows < 1 << 16);
+constexpr int kWarps = kThreads / 32, kReachedOne = 1 << 16;
+
 __global__ void __launch_bounds__(kThreads) count_kernel(Lists p) {
   after_previous();
   if (ended(p)) return;
-  __shared__ int scratch[kThreads];
-  const int first = int(blockIdx.x) * kListRows + int(threadIdx.x) * kEach;
-  int active = 0, reached = 0;
-  for (int row = first; row < min(first + kEach, p.grid.rows()); ++row) {
-    const uint8_t* image = p.active + row / p.grid.positions() * int64_t(p.grid.positions());
-    const bool reach = any_around(p.grid, row % p.grid.positions(),
-                                  [&](int position) { return image[position] == kActive; });
+  __shared__ int warps[kWarps];
+  const int thread = int(threadIdx.x), rows = p.grid.rows(), positions = p.grid.positions();
+  const int first = int(blockIdx.x) * kListRows + thread * kEach;
+  int counts = 0;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int row = min(first + i, rows - 1), position = row % positions;
+    const uint8_t* image = p.active + (row - position);
+    const bool reach = any_around(p.grid, position, [&](int at) { return image[at] == kActive; });
+    if (first + i >= rows) continue;
     p.reached[row] = reach;
-    active += p.active[row] == kActive;
-    reached += reach;
+    counts += (image[position] == kActive ? 1 : 0) + (reach ? kReachedOne : 0);
   }
-  const int all_active = block_sum(active, scratch);
+  counts = warp_sum(counts);
+  if (thread % 32 == 0) warps[thread / 32] = counts;
   __syncthreads();
-  const int all_reached = block_sum(reached, scratch);
-  if (threadIdx.x > 0) return;
-  p.part_counts[blockIdx.x] = all_active;
-  p.part_counts[p.parts() + int(blockIdx.x)] = all_reached;
+  if (thread > 0) return;
+  int all = 0;
+  for (int i = 0; i < kWarps; ++i) all += warps[i];
+  p.part_counts[blockIdx.x] = all % kReachedOne;
+  p.part_counts[p.parts() + int(blockIdx.x)] = all / kReachedOne;
 }
 
-/// The sum of what the threads before have, and of all.
-__device__ int before_this(int value, int* scratch, int& all) {
-  const int thread = int(threadIdx.x);
-  scratch[thread] = value;
-  __syncthreads();
-  for (int distance = 1; distance < kThreads; distance *= 2) {
-    const int other = thread >= distance ? scratch[thread - distance] : 0;
-    __syncthreads();
-    scratch[thread] += other;
-    __syncthreads();
-  }
-  all = scratch[kThreads - 1];
-  return scratch[thread] - value;
-}
-
-/// How many the parts before this block's have.
-__device__ int before_part(const int32_t* counts, int* scratch) {
+/// How many the parts before this block's have, for each thread.
+__device__ int before_part(const int32_t* counts) {
   int sum = 0;
-  for (int part = int(threadIdx.x); part < int(blockIdx.x); part += kThreads) sum += counts[part];
-  const int total = block_sum(sum, scratch);
-  __syncthreads();
-  return total;
+  for (int part = int(threadIdx.x) % 32; part < int(blockIdx.x); part += 32) sum += counts[part];
+  return warp_sum(sum);
 }
 
 __global__ void __launch_bounds__(kThreads) write_kernel(Lists p) {
   after_previous();
   const bool is_last = int(blockIdx.x) + 1 == int(gridDim.x);
+  const int thread = int(threadIdx.x), lane = thread % 32;
   if (ended(p)) {
-    if (is_last && threadIdx.x < 2) p.counts[threadIdx.x] = 0;
+    if (is_last && thread < 2) p.counts[thread] = 0;
     return;
   }
-  __shared__ int scratch[kThreads];
-  const int first = int(blockIdx.x) * kListRows + int(threadIdx.x) * kEach;
-  const int last = min(first + kEach, p.grid.rows());
-  for (const bool reached : {false, true}) {
-    const auto listed = [&](int row) {
-      return reached ? p.reached[row] != 0 : p.active[row] == kActive;
-    };
-    int count = 0, all = 0;
-    for (int row = first; row < last; ++row) count += listed(row);
-    const int base = before_part(p.part_counts + (reached ? p.parts() : 0), scratch);
-    int at = base + before_this(count, scratch, all);
-    int32_t* list = reached ? p.reached_list : p.active_list;
-    for (int row = first; row < last; ++row) {
-      if (listed(row)) list[at++] = row;
-    }
-    if (is_last && threadIdx.x == 0) p.counts[reached ? 1 : 0] = base + all;
-    __syncthreads();
+  __shared__ int warps[kWarps];
+  const int first = int(blockIdx.x) * kListRows + thread * kEach, rows = p.grid.rows();
+  bool active[kEach], reached[kEach];
+  int own = 0;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const int row = min(first + i, rows - 1);
+    active[i] = first + i < rows && p.active[row] == kActive;
+    reached[i] = first + i < rows && p.reached[row] != 0;
+    own += (active[i] ? 1 : 0) + (reached[i] ? kReachedOne : 0);
+  }
+  int active_at = before_part(p.part_counts);
+  int reached_at = before_part(p.part_counts + p.parts());
+  int before = own;  // of the threads of this warp, with its own
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int other = __shfl_sync(~0u, before, max(lane - distance, 0));
+    if (lane >= distance) before += other;
+  }
+  if (lane == 31) warps[thread / 32] = before;
+  before -= own;
+  __syncthreads();
+  for (int i = 0; i < thread / 32; ++i) before += warps[i];
+  active_at += before % kReachedOne;
+  reached_at += before / kReachedOne;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    if (active[i]) p.active_list[active_at++] = first + i;
+    if (reached[i]) p.reached_list[reached_at++] = first + i;
+  }
+  if (is_last && thread == kThreads - 1) {
+    p.counts[0] = active_at;
+    p.counts[1] = reached_at;
   }
 }
 

@@ -29,8 +29,8 @@ int64_t most_blocks(int multiprocessors) {
 }  // namespace
 
 int64_t scratch_bytes(int multiprocessors) {
-  const int64_t blocks = most_blocks(multiprocessors);
-  return blocks * hopper::kMostPartialBytes + blocks * int64_t(sizeof(unsigned));
+  return multiprocessors * hopper::kMostPartialBytes +
+         most_blocks(multiprocessors) * int64_t(sizeof(unsigned));
 }
 
 int run_hopper(const Product& call, Element type, const Launch& launch) {
@@ -39,8 +39,8 @@ int run_hopper(const Product& call, Element type, const Launch& launch) {
   if (launch.scratch) {
     auto* scratch = static_cast<unsigned char*>(launch.scratch);
     arguments.partial_sums = reinterpret_cast<float4*>(scratch);
-    arguments.arrivals = reinterpret_cast<unsigned*>(scratch + most_blocks(launch.multiprocessors) *
-                                                                   kMostPartialBytes);
+    arguments.arrivals =
+        reinterpret_cast<unsigned*>(scratch + launch.multiprocessors * kMostPartialBytes);
   }
   if (call.add) {
     const Mean mean = !call.mean ? Mean::kNone : call.mean_begins ? Mean::kBegins : Mean::kGoesOn;
@@ -52,6 +52,8 @@ int run_hopper(const Product& call, Element type, const Launch& launch) {
       start_fastest<kType, Mode::kStem, Mean::kNone, false, Tile<2, 64, 2>>(arguments, launch);
     } else if (call.scale) {
       start_rows<kType, Mode::kNorm>(arguments, launch);
+    } else if (call.kernel > 1) {
+      start_rows<kType, Mode::kWindow>(arguments, launch);
     } else {
       start_rows<kType, Mode::kRows>(arguments, launch);
     }

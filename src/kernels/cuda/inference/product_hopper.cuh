@@ -17,11 +17,13 @@ namespace sact::cuda::hopper {
 /// Steps that are worth a block of their own.
 constexpr int kLeastSteps = 4;
 
-/// How many blocks share the depth of each tile.
+/// How many blocks share the depth of each tile. To add a part up takes about as long as a step, so
+/// there are at most as many parts as each has steps.
 __host__ __device__ constexpr int depth_parts(int tiles, int steps, int blocks) {
   const int parts = tiles > 0 ? blocks / tiles : 1;
-  const int most = steps / kLeastSteps;
-  return parts < 2 || most < 2 ? 1 : parts < most ? parts : most;
+  int most = 1;
+  while ((most + 1) * kLeastSteps <= steps && (most + 1) * (most + 1) <= steps) ++most;
+  return parts < 2 ? 1 : parts < most ? parts : most;
 }
 
 template <Element kType_, int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, bool kScores_,
@@ -34,7 +36,12 @@ struct Shape {
   static constexpr bool kScores = kScores_;  // of the new states
   static constexpr int kRows = kGroups * 64, kThreads = (kGroups + 1) * 128;
   static constexpr int kRowBytes = kRows * 128, kStage = kRowBytes + kColumns * 128;
-  static constexpr int kBudget = kBlocks == 1 ? 204800 : 98304;
+  // Windows leave memory to the cache of the multiprocessor, where their rows are found again.
+#ifndef SACT_WINDOW_BUDGET
+#define SACT_WINDOW_BUDGET 153600
+#endif
+  static constexpr int kAllBudget = kMode == Mode::kWindow ? SACT_WINDOW_BUDGET : 204800;
+  static constexpr int kBudget = kAllBudget / kBlocks;
   static constexpr int kStages = kBudget / kStage < 8 ? kBudget / kStage : 8;
   static constexpr int kBarrierBytes = 256, kNormBytes = kMode == Mode::kNorm ? 8192 : 0;
   static constexpr int kSharedBytes = 1024 + kStages * kStage + kBarrierBytes + kNormBytes;
@@ -42,10 +49,11 @@ struct Shape {
   static constexpr int kMultiplyRegisters = kGroups == 1 ? 200 : kBlocks == 1 ? 224 : 96;
   static constexpr bool kMovesRegisters = kGroups > 1 || kBlocks == 2;
   /// Whether blocks may share the depth of a tile.
-  static constexpr bool kShares = (kMode == Mode::kRows || kMode == Mode::kNorm) && kGroups == 1;
+  static constexpr bool kShares =
+      kMode == Mode::kRows || kMode == Mode::kWindow || kMode == Mode::kNorm;
 };
-/// Bytes of sums that a block of those leaves for the others.
-constexpr int kMostPartialBytes = 64 * 128 * 4;
+/// Bytes of sums that the blocks of a multiprocessor leave for others, at most.
+constexpr int kMostPartialBytes = 128 * 256 * 4;
 
 /// The work of a block: tiles, or parts of the depth of tiles.
 template <class S>
@@ -118,7 +126,7 @@ __device__ void fetch(const Arguments& p, Ring<S> ring, int count, const Schedul
       const Piece own = piece_of<S::kMode>(p, step, piece);
 #pragma unroll
       for (int i = 0; i < kEach; ++i) {
-        copy_piece(p, own, entries[i], ring.rows() + place + uint32_t(i * 2048));
+        copy_piece<S::kMode>(p, own, entries[i], ring.rows() + place + uint32_t(i * 2048));
       }
       arrive_after_copies(ring.full());
       ring.advance();
@@ -172,6 +180,8 @@ __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
   const auto release = [&](int stage) {
     if (lane == 0) barrier_arrive(ring.empty(stage));
   };
+  // A short ring has no stage for products that wait for the next.
+  constexpr bool kAtOnce = S::kMode == Mode::kWindow && S::kStages < 4;
   int previous = 0;
   for (int step = first_step; step < last_step; ++step) {
     barrier_wait(ring.full(), ring.phase);
@@ -214,15 +224,20 @@ __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
                                                   step > first_step || k > 0);
       }
       products_commit();
-      products_wait<1>();
-      if (step > first_step) release(previous);
+      if constexpr (kAtOnce) {
+        products_wait<0>();
+        release(ring.stage);
+      } else {
+        products_wait<1>();
+        if (step > first_step) release(previous);
+      }
     }
     previous = ring.stage;
     ring.advance();
   }
   products_wait<0>();
   keep(sums);
-  release(previous);
+  if constexpr (!kAtOnce) release(previous);
 }
 
 /// Leaves the sums of a part of a tile to the last block that shares it. Returns whether that is
@@ -251,20 +266,33 @@ __device__ bool gather_parts(const Arguments& p, int item, int parts, uint32_t f
   threads_meet(1, kThreads);
   if (load_32(flag) == 0) return false;
   __threadfence();
+  constexpr int kTogether = kPieces < 8 ? kPieces : 8;  // on their way at the same time
 #pragma unroll
-  for (int i = 0; i < kPieces; ++i) {
-    float4 sum = __ldcg(place(0, i));
+  for (int first = 0; first < kPieces; first += kTogether) {
+    float4 total[kTogether];
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) total[i] = __ldcg(place(0, first + i));
+#pragma unroll 2
     for (int part = 1; part < parts; ++part) {
-      const float4 other = __ldcg(place(part, i));
-      sum.x += other.x;
-      sum.y += other.y;
-      sum.z += other.z;
-      sum.w += other.w;
+      float4 other[kTogether];
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) other[i] = __ldcg(place(part, first + i));
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        total[i].x += other[i].x;
+        total[i].y += other[i].y;
+        total[i].z += other[i].z;
+        total[i].w += other[i].w;
+      }
     }
-    sums[4 * i] = sum.x;
-    sums[4 * i + 1] = sum.y;
-    sums[4 * i + 2] = sum.z;
-    sums[4 * i + 3] = sum.w;
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      float* to = sums + 4 * (first + i);
+      to[0] = total[i].x;
+      to[1] = total[i].y;
+      to[2] = total[i].z;
+      to[3] = total[i].w;
+    }
   }
   return true;
 }
@@ -359,14 +387,13 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, const float (&sums)[
       for (int h = 0; h < 2; ++h) {
         const uint4 state = transpose_4(next[j * 4][h], next[j * 4 + 1][h], next[j * 4 + 2][h],
                                         next[j * 4 + 3][h], quad);
-        if (rows[h] >= 0 && !p.mean_only) {
-          p.output[int64_t(rows[h]) * p.output_stride + column] = state;
-        }
+        const int64_t at = int64_t(rows[h]) * p.output_stride + column;
+        const bool has_mean = S::kMean != Mean::kNone && remainders[h] != kNoMeanYet;
+        if (rows[h] >= 0 && !(has_mean && p.mean_in_place)) p.output[at] = state;
         if constexpr (S::kMean != Mean::kNone) {
           const uint4 mean = transpose_4(means[j * 4][h], means[j * 4 + 1][h], means[j * 4 + 2][h],
                                          means[j * 4 + 3][h], quad);
-          const bool kept = remainders[h] != kNoMeanYet || p.mean_only;
-          if (rows[h] >= 0 && kept) p.mean[int64_t(rows[h]) * p.output_stride + column] = mean;
+          if (rows[h] >= 0 && has_mean) (p.mean_in_place ? p.output : p.mean)[at] = mean;
         }
       }
     }

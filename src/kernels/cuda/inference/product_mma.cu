@@ -40,6 +40,8 @@ void run_mma(const Product& call, Element type, const Launch& launch) {
       start_mma<kType, Mode::kStem>(arguments, launch);
     } else if (call.scale) {
       start_mma<kType, Mode::kNorm>(arguments, launch);
+    } else if (call.kernel > 1) {
+      start_mma<kType, Mode::kWindow>(arguments, launch);
     } else {
       start_mma<kType, Mode::kRows>(arguments, launch);
     }

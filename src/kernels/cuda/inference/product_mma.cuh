@@ -40,17 +40,15 @@ __device__ void add_pairs(const Arguments& p, const float (&sums)[S::kColumns / 
       const float x0 = positive_part(low<S::kType>(old) + f0, p.relu);
       const float x1 = positive_part(high<S::kType>(old) + f1, p.relu);
       const uint32_t next = pack<S::kType>(x0, x1);
-      if (!p.mean_only) states[j * 4] = next;
+      if (r == kNoMeanYet || !p.mean_in_place) states[j * 4] = next;
       if constexpr (S::kMean) {
         const float c0 = p.relu ? x0 - low<S::kType>(old) : f0,
                     c1 = p.relu ? x1 - high<S::kType>(old) : f1;
         if (r != kNoMeanYet) {
           const uint32_t before = r < 0 ? old : means[j * 4];
           const float size = r < 0 ? -r : r;
-          means[j * 4] = pack<S::kType>(fmaf(size, c0, low<S::kType>(before)),
-                                        fmaf(size, c1, high<S::kType>(before)));
-        } else if (p.mean_only) {
-          means[j * 4] = next;
+          (p.mean_in_place ? states : means)[j * 4] = pack<S::kType>(
+              fmaf(size, c0, low<S::kType>(before)), fmaf(size, c1, high<S::kType>(before)));
         }
       }
     }
@@ -125,7 +123,7 @@ __device__ void run_tiles(const Arguments& p) {
         const Piece own = piece_of<S::kMode>(p, step, piece);
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
-          copy_piece(p, own, entries[i], stage + place + uint32_t(i * 2048));
+          copy_piece<S::kMode>(p, own, entries[i], stage + place + uint32_t(i * 2048));
         }
         const unsigned char* weights = p.weights + (int64_t(n) * p.steps + step) * 8192;
 #pragma unroll

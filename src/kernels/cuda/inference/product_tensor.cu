@@ -28,7 +28,7 @@ Arguments arguments_of(const Product& call) {
   a.by_index = call.input_by_index;
   a.output_by_index = call.output_by_index;
   a.relu = call.relu;
-  a.mean_only = call.mean_only;
+  a.mean_in_place = call.mean_in_place;
   a.output = static_cast<uint4*>(call.output);
   a.output_stride = int(call.output_stride / 8);
   a.mean = static_cast<uint4*>(call.mean);

@@ -22,6 +22,11 @@ __device__ __forceinline__ void copy_16(uint32_t to, const void* from, int bytes
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
                : "memory");
 }
+/// The same of what this multiprocessor reads again soon: it stays in its own cache.
+__device__ __forceinline__ void copy_16_again(uint32_t to, const void* from, int bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
+               : "memory");
+}
 __device__ __forceinline__ uint32_t load_32(uint32_t from) {
   uint32_t value;
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(from) : "memory");

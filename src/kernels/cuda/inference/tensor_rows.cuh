@@ -10,6 +10,7 @@ namespace sact::cuda::tensor {
 /// What is read and what is done with the sums.
 enum class Mode {
   kRows,      // rows as they are; bias, ReLU
+  kWindow,    // the same of nine taps
   kNorm,      // relu(scale * row + shift) of one tap; bias, ReLU
   kStem,      // windows of seven lines of an image with four channels
   kResidual,  // rows as they are; added to the stream
@@ -18,9 +19,10 @@ enum class Mode {
 enum class Mean { kNone, kBegins, kGoesOn };
 
 struct Arguments {
-  const uint4* rows = nullptr;             // what is gathered
-  int row_stride = 0;                      // in pieces of 16 bytes
-  const unsigned char* weights = nullptr;  // [columns / 64][steps][64 columns][64], swizzled
+  const uint4* rows = nullptr;  // what is gathered
+  int row_stride = 0;           // in pieces of 16 bytes
+  /// [columns / 64][steps][64 columns][64], swizzled; of windows the taps of 64 channels together.
+  const unsigned char* weights = nullptr;
   const float* bias = nullptr;
   /// A norm as relu(s x + c), s = +-1 or 0; what is left of the scale is in the weights. For 16
   /// channels four times s, c of channels 2t, 2t + 1 and s, c of 2t + 8, 2t + 9.
@@ -30,7 +32,7 @@ struct Arguments {
   int most = 0;
   GridShape from, to;
   int stride = 1, depth_blocks = 1, steps = 1, column_tiles = 1;
-  bool by_index = false, output_by_index = false, relu = false, mean_only = false;
+  bool by_index = false, output_by_index = false, relu = false, mean_in_place = false;
   uint4* output = nullptr;  // of kResidual the stream
   int output_stride = 0;    // in pieces of 16 bytes
   uint4* mean = nullptr;
@@ -105,18 +107,26 @@ __device__ inline Piece piece_of(const Arguments& p, int step, int piece) {
   if constexpr (kMode == Mode::kStem) {
     return {4, 0, (step * 2 + piece / 4) * (p.from.width / 2) + piece % 4};
   }
-  if (kMode == Mode::kNorm || p.steps == p.depth_blocks) return {4, 0, step * 8 + piece};
-  const int tap = step / p.depth_blocks;
-  return {tap, (tap / 3 - 1) * p.from.width + tap % 3 - 1,
-          (step - tap * p.depth_blocks) * 8 + piece};
+  if (kMode == Mode::kNorm || kMode == Mode::kRows || p.steps == p.depth_blocks) {
+    return {4, 0, step * 8 + piece};
+  }
+  // The nine taps of 64 channels follow each other: they read nearly the same rows.
+  const int part = step / 9, tap = step - part * 9;
+  return {tap, (tap / 3 - 1) * p.from.width + tap % 3 - 1, part * 8 + piece};
 }
 /// Copies it, or zeros where there is no such row.
+template <Mode kMode>
 __device__ inline void copy_piece(const Arguments& p, const Piece& piece, uint32_t entry,
                                   uint32_t to) {
   const bool exists = (entry >> piece.tap) & 1;
   const uint32_t row = (entry >> 9) + uint32_t(piece.delta);
-  copy_16(to, p.rows + (exists ? row * uint32_t(p.row_stride) + uint32_t(piece.offset) : 0u),
-          exists ? 16 : 0);
+  const uint4* from =
+      p.rows + (exists ? row * uint32_t(p.row_stride) + uint32_t(piece.offset) : 0u);
+  if constexpr (kMode == Mode::kWindow) {
+    copy_16_again(to, from, exists ? 16 : 0);
+  } else {
+    copy_16(to, from, exists ? 16 : 0);
+  }
 }
 
 /// Stores sums with their bias; a thread has two rows.

@@ -25,6 +25,9 @@ inline void copy_16(uint32_t to, const void* from, int bytes) {
   std::memset(shared_at(to, 16), 0, 16);
   std::memcpy(shared_at(to, 16), from, size_t(bytes));
 }
+inline void copy_16_again(uint32_t to, const void* from, int bytes) {
+  copy_16(to, from, bytes);
+}
 inline void store_32(uint32_t to, uint32_t value) {
   std::memcpy(shared_at(to, 4), &value, 4);
 }
