@@ -85,7 +85,7 @@ fi
 
 if wanted kernels; then
   say "kernels, each alone"
-  "$tests" --gtest_list_tests --gtest_filter='*CudaProduct*:CudaLists*:CudaLimit*:CudaScores*' |
+  "$tests" --gtest_list_tests --gtest_filter='*CudaProduct*:CudaLists*:CudaLimit*:CudaLinear*:CudaScores*' |
     awk '/^[^ ]/ {suite = $1; next} {print suite $1}' >"$work/names"
   run_alone() {
     local status log=$3/${2//\//.}.txt
@@ -220,7 +220,7 @@ if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
   done
 fi
 if wanted sanitize; then
-  small='*CudaProduct*norm*:*CudaProduct*/window:*CudaProduct*scores_mean:*CudaProduct*/mean:*CudaProduct*stem:CudaLists*:CudaLimit*:CudaScores*'
+  small='*CudaProduct*norm*:*CudaProduct*/window:*CudaProduct*scores_mean:*CudaProduct*/mean:*CudaProduct*stem:CudaLists*:CudaLimit*:CudaLinear*:CudaScores*'
   for tool in memcheck racecheck synccheck; do
     say "compute-sanitizer $tool"
     bounded 150 compute-sanitizer --tool "$tool" --print-limit 20 "$tests" --gtest_filter="$small" >"$out/$tool.txt" 2>&1

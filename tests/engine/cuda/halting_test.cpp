@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "base/random.h"
 #include "engine/cuda/testing.h"
@@ -155,68 +157,118 @@ TEST(CudaLimit, KeepsWhoTheHardBudgetKeeps) {
   }
 }
 
-TEST(CudaScores, AreDotProductsOfStatesAndSumsOverAllPositions) {
-  SACT_NEEDS_GPU();
-  const GridShape grid{2, 11, 13};  // two bands an image
-  const auto rows = size_t(grid.rows());
-  const size_t bands = size_t(cuda::bands_of(grid.positions()));
-  for (const size_t channels : {size_t{6}, size_t{15}, size_t{128}}) {
+/// States, weights and masks of a block, and what scores shall be made of them.
+struct ScoreProblem {
+  ScoreProblem(size_t channel_count, cuda::Element element)
+      : channels(channel_count), type(element) {
     Random random(3);
     const auto values = [&](size_t count) {
       std::vector<float> made(count);
-      for (float& value : made) value = float(random.normal());
+      for (float& value : made) value = rounded_to(float(random.normal()), type);
       return made;
     };
-    const auto x = values(rows * channels), taps = values(9 * channels), shifts = values(9);
-    const auto global = values(channels), halted = values(2 * bands * channels);
-    const auto active = random_mask(grid.rows(), 0.4, random);
-    std::vector<uint8_t> reached(rows);
+    x = values(rows * channels);
+    score.taps = values(9 * channels);
+    score.global = values(channels);
+    for (double& shift : shifts) shift = random.normal();
+    halted = values(2 * bands * channels);
+    active = random_mask(grid.rows(), 0.4, random);
     for (size_t row = 0; row < rows; ++row) {
-      reached[row] = active[row] == cuda::kActive || random.uniform(0, 1) < 0.3;
+      reached.push_back(active[row] == cuda::kActive || random.uniform(0, 1) < 0.3);
     }
-    const auto on_x = test::on_device(x), on_taps = test::on_device(taps);
-    const auto on_shifts = test::on_device(shifts), on_global = test::on_device(global);
-    const auto on_halted = test::on_device(halted), on_active = test::on_device(active);
-    const auto on_reached = test::on_device(reached);
-    const auto tap_values = test::on_device(std::vector<float>(rows * cuda::kTapStride));
-    const auto sums = test::on_device(std::vector<double>(2 * bands));
-    cuda::Scores call;
-    call.grid = grid;
-    call.channels = int(channels);
-    call.input = on_x.data();
-    call.active = test::as<uint8_t>(on_active);
-    call.reached = test::as<uint8_t>(on_reached);
-    call.taps = test::as<float>(on_taps);
-    call.tap_shifts = test::as<float>(on_shifts);
-    call.global = test::as<float>(on_global);
-    call.halted_sums = test::as<float>(on_halted);
-    call.tap_values = test::as<float>(tap_values);
-    call.band_sums = test::as<double>(sums);
-    cuda::run(call, cuda::Element::kFloat32, test::launch());
-    test::wait();
-    const auto found = test::from_device<float>(tap_values, rows * cuda::kTapStride);
-    const auto found_sums = test::from_device<double>(sums, 2 * bands);
-    std::vector<double> right_sums(2 * bands);
-    for (size_t b = 0; b < right_sums.size(); ++b) {
-      for (size_t c = 0; c < channels; ++c) {
-        right_sums[b] += double(halted[b * channels + c]) * double(global[c]);
-      }
+  }
+
+  double dot(size_t row, const float* weights) const {
+    double sum = 0;
+    for (size_t c = 0; c < channels; ++c) sum += double(x[row * channels + c]) * weights[c];
+    return sum;
+  }
+  double tap(size_t row, size_t number) const {
+    return dot(row, score.taps.data() + number * channels);
+  }
+
+  const GridShape grid{2, 11, 13};  // two bands an image
+  const size_t rows = size_t(grid.rows()), bands = size_t(cuda::bands_of(grid.positions()));
+  size_t channels;
+  cuda::Element type;
+  FoldedScore score;
+  std::array<double, 9> shifts;
+  std::vector<float> x, halted;
+  std::vector<uint8_t> active, reached;
+};
+
+/// With `planes` the dot products of active rows are there before.
+void expect_right_scores(const ScoreProblem& of, bool planes, double tolerance) {
+  const auto on_x = test::elements_on_device(of.x, of.type);
+  const auto on_taps = test::on_device(of.score.taps), on_global = test::on_device(of.score.global);
+  const auto on_shifts = test::on_device(std::vector<float>(of.shifts.begin(), of.shifts.end()));
+  const auto on_halted = test::on_device(of.halted), on_active = test::on_device(of.active);
+  const auto on_reached = test::on_device(of.reached);
+  const auto tap_values = test::on_device(std::vector<float>(of.rows * cuda::kTapStride));
+  const auto sums = test::on_device(std::vector<double>(2 * of.bands));
+  cuda::Scores call;
+  call.grid = of.grid;
+  call.channels = int(of.channels);
+  call.input = on_x.data();
+  call.active = test::as<uint8_t>(on_active);
+  call.reached = test::as<uint8_t>(on_reached);
+  call.taps = test::as<float>(on_taps);
+  call.tap_shifts = test::as<float>(on_shifts);
+  call.global = test::as<float>(on_global);
+  call.halted_sums = test::as<float>(on_halted);
+  call.tap_values = test::as<float>(tap_values);
+  call.band_sums = test::as<double>(sums);
+  DeviceMemory on_planes, panels;
+  if (planes) {  // halves of what is right in two planes, of rows that are active
+    std::vector<float> values(2 * of.rows * cuda::kTapStride, NAN);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t row = i / cuda::kTapStride % of.rows, number = i % cuda::kTapStride;
+      if (of.active[row] != cuda::kActive || number > 9) continue;
+      values[i] = float(number < 9 ? of.tap(row, number) : of.dot(row, of.score.global.data())) / 2;
     }
-    for (size_t row = 0; row < rows; ++row) {
-      const auto dot = [&](const float* weights) {
-        double sum = 0;
-        for (size_t c = 0; c < channels; ++c) sum += double(x[row * channels + c]) * weights[c];
-        return sum;
-      };
-      const size_t positions = size_t(grid.positions());
-      const size_t band = row / positions * bands + row % positions / cuda::kBandRows;
-      if (active[row] != cuda::kHalted) right_sums[band] += dot(global.data());
-      for (size_t tap = 0; reached[row] && tap < 9; ++tap) {
-        EXPECT_NEAR(found[row * cuda::kTapStride + tap],
-                    dot(taps.data() + tap * channels) + double(shifts[tap]), 1e-3);
-      }
+    on_planes = test::on_device(values);
+    panels = test::on_device(pack_score(of.score, of.type));
+    call.planes = test::as<float>(on_planes);
+    call.plane_count = 2;
+    call.panels = panels.data();
+  }
+  cuda::run(call, of.type, test::launch());
+  test::wait();
+  const auto found = test::from_device<float>(tap_values, of.rows * cuda::kTapStride);
+  const auto found_sums = test::from_device<double>(sums, 2 * of.bands);
+  std::vector<double> right_sums(2 * of.bands);
+  for (size_t b = 0; b < right_sums.size(); ++b) {
+    for (size_t c = 0; c < of.channels; ++c) {
+      right_sums[b] += double(of.halted[b * of.channels + c]) * double(of.score.global[c]);
     }
-    for (size_t b = 0; b < right_sums.size(); ++b) EXPECT_NEAR(found_sums[b], right_sums[b], 1e-2);
+  }
+  for (size_t row = 0; row < of.rows; ++row) {
+    const size_t positions = size_t(of.grid.positions());
+    const size_t band = row / positions * of.bands + row % positions / cuda::kBandRows;
+    if (of.active[row] != cuda::kHalted) right_sums[band] += of.dot(row, of.score.global.data());
+    for (size_t tap = 0; of.reached[row] && tap < 9; ++tap) {
+      EXPECT_NEAR(found[row * cuda::kTapStride + tap], of.tap(row, tap) + of.shifts[tap],
+                  tolerance);
+    }
+  }
+  for (size_t b = 0; b < right_sums.size(); ++b) {
+    EXPECT_NEAR(found_sums[b], right_sums[b], 10 * tolerance);
+  }
+}
+
+TEST(CudaScores, AreDotProductsOfStatesAndSumsOverAllPositions) {
+  SACT_NEEDS_GPU();
+  for (const size_t channels : {size_t{6}, size_t{15}, size_t{128}}) {
+    expect_right_scores({channels, cuda::Element::kFloat32}, false, 1e-3);
+  }
+}
+
+TEST(CudaScores, OfActiveRowsComeFromTheProductBefore) {
+  SACT_NEEDS_GPU();
+  for (const cuda::Element type : {cuda::Element::kBFloat16, cuda::Element::kFloat16}) {
+    for (const size_t channels : {size_t{64}, size_t{320}, size_t{1024}}) {
+      expect_right_scores({channels, type}, true, 1e-3);
+    }
   }
 }
 
