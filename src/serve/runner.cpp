@@ -66,6 +66,12 @@ ImageJob& image_of(const std::shared_ptr<Job>& job) {
   return static_cast<ImageJob&>(*job);
 }
 
+/// The shorter side of what a network sees for a saliency map.
+int saliency_side(const ImageJob& job) {
+  const int asked = job.asked->saliency.size;
+  return asked > 0 ? asked : saliency::usual_size(job.model->spec()).height;
+}
+
 }  // namespace
 
 bool ImageJob::joins(const Job& job) const {
@@ -123,9 +129,7 @@ Runner::Prepared Runner::prepare(ImageJob& job) {
   const Asked& asked = *job.asked;
   const InputSpec& input = job.model->spec().input;
   const bool salient = asked.task == Task::kSaliency;
-  const int size = !salient                  ? asked.input.size
-                   : asked.saliency.size > 0 ? asked.saliency.size
-                                             : saliency::usual_size(job.model->spec()).height;
+  const int size = salient ? saliency_side(job) : asked.input.size;
   const bool whole = salient || asked.input.whole;
   const View view = view_of(photo.image, input,
                             {whole ? Framing::kKeepAspect : Framing::kCentralCrop, {size, size}});
@@ -229,8 +233,7 @@ void Runner::run_detector(ImageJob& job, int threads) {
   job.crop = io::whole(photo.image);
   if (asked.task == Task::kSaliency) {
     const Steered steered(detector->session(), asked.halting, over);
-    const int side = asked.saliency.size > 0 ? asked.saliency.size
-                                             : saliency::usual_size(job.model->spec()).height;
+    const int side = saliency_side(job);
     expect_allowed(
         job,
         view_of(photo.image, job.model->spec().input, {Framing::kKeepAspect, {side, side}}).size);
