@@ -1,4 +1,5 @@
-// Starting the kernels of product_hopper.cuh, in the shape that a cost model takes for the fastest.
+// Starting the kernels of product_hopper.cuh, in the shape that was asked for or that a cost model
+// takes for the fastest.
 #pragma once
 
 #include "kernels/cuda/inference/launch.cuh"
@@ -6,37 +7,42 @@
 
 namespace sact::cuda::hopper {
 
-/// Warpgroups that multiply, columns of a tile, blocks on a multiprocessor.
-template <int kGroups_, int kColumns_, int kBlocks_>
-struct Tile {
-  static constexpr int kGroups = kGroups_, kColumns = kColumns_, kBlocks = kBlocks_;
+/// What a product with tiles of one shape costs, about.
+template <class T>
+struct Cost {
+  int rows, columns, steps, multiprocessors;
+  bool may_share;  // the depth of tiles
 
-  static constexpr bool fits(int columns) { return columns % kColumns == 0; }
-
-  /// Cycles that a layer takes, about: rounds of tiles over the GPU, each as long as its tensor
-  /// cores or its fetching takes, and an overhead for every tile.
-  static double cycles(int rows, int columns, int steps, int multiprocessors, bool shares) {
+  int64_t tiles() const {
+    return int64_t(blocks_for(rows, 64 * T::kGroups)) * (columns / T::kColumns);
+  }
+  /// Blocks that share the depth of each tile.
+  int parts() const {
+    const int blocks = multiprocessors * T::kBlocks;
+    return may_share && tiles() < blocks ? depth_parts(int(tiles()), steps, blocks) : 1;
+  }
+  /// Rounds of tiles over the GPU, each as long as its tensor cores or its fetching takes, and an
+  /// overhead for every tile.
+  double cycles() const {
     constexpr double kPerTile = 1500, kPerPart = 300;
-    const int64_t tiles = int64_t(blocks_for(rows, 64 * kGroups)) * (columns / kColumns);
-    if (shares && tiles < multiprocessors * kBlocks) {
-      const int parts = depth_parts(int(tiles), steps, multiprocessors * kBlocks);
-      const double each = 2.0 * (64 * kGroups + kColumns) * blocks_for(steps, parts);
-      if (parts > 1) return each + 2 * kPerTile + kPerPart * parts;
+    const double multiplying = 2.0 * T::kColumns * T::kGroups,
+                 fetching = 2.0 * (64 * T::kGroups + T::kColumns);
+    if (parts() > 1) {
+      return fetching * blocks_for(steps, parts()) + 2 * kPerTile + kPerPart * parts();
     }
-    const int64_t rounds = (tiles + multiprocessors * kBlocks - 1) / (multiprocessors * kBlocks);
+    const int64_t rounds =
+        (tiles() + multiprocessors * T::kBlocks - 1) / (multiprocessors * T::kBlocks);
     // A block alone on its multiprocessor has all of it.
-    const int64_t sharing = tiles > multiprocessors ? kBlocks : 1;
-    const double multiplying = 2.0 * kColumns * kGroups, fetching = 2.0 * (64 * kGroups + kColumns);
+    const int64_t sharing = tiles() > multiprocessors ? T::kBlocks : 1;
     const double step = multiplying > fetching ? multiplying : fetching;
     return double(rounds) * (steps * step * double(sharing) + kPerTile);
   }
 };
 
 /// Returns how many tiles the columns have.
-template <Element kType, Mode kMode, Mean kMean, bool kScores, class T>
-int start_tile(Arguments arguments, int columns, const Launch& launch) {
-  using S = Shape<kType, T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
-  arguments.column_tiles = columns / T::kColumns;
+template <class S>
+int start_shape(Arguments arguments, int columns, const Launch& launch) {
+  arguments.column_tiles = columns / S::kColumns;
   allow_shared(hopper_kernel<S>, S::kSharedBytes);
   const int tiles = blocks_for(arguments.most, S::kRows) * arguments.column_tiles;
   const int most = launch.multiprocessors * S::kBlocks;
@@ -47,23 +53,28 @@ int start_tile(Arguments arguments, int columns, const Launch& launch) {
   return arguments.column_tiles;
 }
 
+/// Starts the shape that `launch` names, or the cheapest; or tells of all where it was asked to.
 template <Element kType, Mode kMode, Mean kMean, bool kScores, class... Tiles>
-int start_fastest(const Arguments& arguments, const Launch& launch) {
+int start_one_of(const Arguments& arguments, const Launch& launch) {
   const int columns = arguments.output_stride * 8;
-  int (*fastest)(Arguments, int, const Launch&) = nullptr;
+  int (*chosen)(Arguments, int, const Launch&) = nullptr;
   double least = 0;
+  int number = 0;
   const auto consider = [&](auto tile) {
     using T = decltype(tile);
-    if (!T::fits(columns)) return;
-    using S = Shape<kType, T::kGroups, T::kColumns, kMode, kMean, kScores, T::kBlocks>;
-    const double cycles = T::cycles(arguments.most, columns, arguments.steps,
-                                    launch.multiprocessors, S::kShares && arguments.partial_sums);
-    if (fastest && cycles >= least) return;
-    fastest = start_tile<kType, kMode, kMean, kScores, T>;
-    least = cycles;
+    using S = Shape<kType, T, kMode, kMean, kScores>;
+    const int mine = number++;
+    if (columns % T::kColumns != 0) return;
+    const Cost<T> cost{arguments.most, columns, arguments.steps, launch.multiprocessors,
+                       S::kShares && arguments.partial_sums};
+    if (launch.shapes) launch.shapes->fitting |= 1u << mine;
+    if (launch.shape >= 0 ? mine != launch.shape : chosen && cost.cycles() >= least) return;
+    chosen = start_shape<S>;
+    least = cost.cycles();
+    if (launch.shapes) launch.shapes->cheapest_shares = cost.parts() > 1;
   };
   (consider(Tiles{}), ...);
-  return fastest(arguments, columns, launch);
+  return launch.shapes ? 0 : chosen(arguments, columns, launch);
 }
 
 }  // namespace sact::cuda::hopper

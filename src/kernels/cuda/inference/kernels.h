@@ -11,13 +11,22 @@ namespace sact::cuda {
 /// What multiplies: kPlain is for any type, the others are for those of 16 bits.
 enum class Products { kPlain, kMma, kHopper };
 
+/// The shapes of tiles that a product may have. Where no blocks share the depth of a tile all give
+/// the same bits.
+struct TileShapes {
+  uint32_t fitting = 0;          // a bit for each, by its number
+  bool cheapest_shares = false;  // blocks share the depth of a tile in the one that would be chosen
+};
+
 /// Where and how kernels are started.
 struct Launch {
   cudaStream_t stream = nullptr;
   int multiprocessors = 1;
   Products products = Products::kMma;
-  bool overlap = false;     // a kernel may be put in place before the one before has ended
-  void* scratch = nullptr;  // of scratch_bytes(), zeros at first; null: no kernel needs it
+  bool overlap = false;          // a kernel may be put in place before the one before has ended
+  void* scratch = nullptr;       // of scratch_bytes(), zeros at first; null: no kernel needs it
+  int shape = -1;                // of tiles, for a product; below 0: a cost model chooses
+  TileShapes* shapes = nullptr;  // a product tells of its shapes and is not started
 };
 
 /// What kernels share among their blocks; one for each stream.
@@ -25,6 +34,8 @@ int64_t scratch_bytes(int multiprocessors);
 
 /// Returns how many planes of Product::score_planes it writes: none where its kernel has no scores.
 int run(const Product& call, Element type, const Launch& launch);
+/// Without `launch.scratch` no blocks share. None where there is nothing to choose.
+TileShapes shapes_of(const Product& call, Element type, Launch launch);
 void run(const Normalise& call, Element type, const Launch& launch);
 void run(const Enter& call, Element type, const Launch& launch);
 void run(const Leave& call, Element type, const Launch& launch);

@@ -6,17 +6,10 @@
 namespace sact::cuda {
 namespace hopper {
 
+int start_norm(const Arguments& arguments, Element type, const Launch& launch);
+int start_window(const Arguments& arguments, Element type, const Launch& launch);
 int start_residual(const Arguments& arguments, Element type, Mean mean, const Launch& launch);
 
-namespace {
-
-template <Element kType, Mode kMode>
-void start_rows(const Arguments& arguments, const Launch& launch) {
-  start_fastest<kType, kMode, Mean::kNone, false, Tile<1, 64, 2>, Tile<1, 128, 2>, Tile<2, 128, 1>,
-                Tile<2, 256, 1>>(arguments, launch);
-}
-
-}  // namespace
 }  // namespace hopper
 
 namespace {
@@ -46,19 +39,34 @@ int run_hopper(const Product& call, Element type, const Launch& launch) {
     const Mean mean = !call.mean ? Mean::kNone : call.mean_begins ? Mean::kBegins : Mean::kGoesOn;
     return start_residual(arguments, type, mean, launch);
   }
-  with_half_element(type, [&](auto element) {
-    constexpr Element kType = decltype(element)::value;
-    if (call.stem) {
-      start_fastest<kType, Mode::kStem, Mean::kNone, false, Tile<2, 64, 2>>(arguments, launch);
-    } else if (call.scale) {
-      start_rows<kType, Mode::kNorm>(arguments, launch);
-    } else if (call.kernel > 1) {
-      start_rows<kType, Mode::kWindow>(arguments, launch);
-    } else {
-      start_rows<kType, Mode::kRows>(arguments, launch);
-    }
-  });
+  if (!call.stem && call.scale) {
+    start_norm(arguments, type, launch);
+  } else if (!call.stem && call.kernel > 1) {
+    start_window(arguments, type, launch);
+  } else {
+    with_half_element(type, [&](auto element) {
+      constexpr Element kType = decltype(element)::value;
+      if (call.stem) {
+        start_one_of<kType, Mode::kStem, Mean::kNone, false, Tile<2, 64, 2>>(arguments, launch);
+      } else {
+        start_one_of<kType, Mode::kRows, Mean::kNone, false, Tile<1, 64, 2>, Tile<2, 64, 2>,
+                     Tile<1, 128, 2>, Tile<2, 128, 1>, Tile<3, 128, 1>, Tile<2, 256, 1>>(arguments,
+                                                                                         launch);
+      }
+    });
+  }
   return 0;
+}
+
+TileShapes shapes_of(const Product& call, Element type, Launch launch) {
+  TileShapes shapes;
+  if (type == Element::kFloat32 || launch.products != Products::kHopper ||
+      !tensor_cores_can_run(call)) {
+    return shapes;
+  }
+  launch.shapes = &shapes;
+  run_hopper(call, type, launch);
+  return shapes;
 }
 
 }  // namespace sact::cuda

@@ -26,27 +26,33 @@ __host__ __device__ constexpr int depth_parts(int tiles, int steps, int blocks) 
   return parts < 2 ? 1 : parts < most ? parts : most;
 }
 
-template <Element kType_, int kGroups_, int kColumns_, Mode kMode_, Mean kMean_, bool kScores_,
-          int kBlocks_>
+/// Warpgroups that multiply, columns of a tile, blocks on a multiprocessor. One that caches leaves
+/// memory to the cache of the multiprocessor, where rows of windows are found again.
+template <int kGroups_, int kColumns_, int kBlocks_, bool kCaches_ = false>
+struct Tile {
+  static constexpr int kGroups = kGroups_, kColumns = kColumns_, kBlocks = kBlocks_;
+  static constexpr bool kCaches = kCaches_;
+};
+
+template <Element kType_, class T, Mode kMode_, Mean kMean_, bool kScores_>
 struct Shape {
   static constexpr Element kType = kType_;  // of 16 bits
-  static constexpr int kGroups = kGroups_, kColumns = kColumns_, kBlocks = kBlocks_;
+  static constexpr int kGroups = T::kGroups, kColumns = T::kColumns, kBlocks = T::kBlocks;
+  static constexpr bool kCaches = T::kCaches;
   static constexpr Mode kMode = kMode_;
   static constexpr Mean kMean = kMean_;
   static constexpr bool kScores = kScores_;  // of the new states
   static constexpr int kRows = kGroups * 64, kThreads = (kGroups + 1) * 128;
   static constexpr int kRowBytes = kRows * 128, kStage = kRowBytes + kColumns * 128;
-  // Windows leave memory to the cache of the multiprocessor, where their rows are found again.
-#ifndef SACT_WINDOW_BUDGET
-#define SACT_WINDOW_BUDGET 153600
-#endif
-  static constexpr int kAllBudget = kMode == Mode::kWindow ? SACT_WINDOW_BUDGET : 204800;
-  static constexpr int kBudget = kAllBudget / kBlocks;
+  static constexpr int kBudget = (kCaches ? 153600 : 204800) / kBlocks;
   static constexpr int kStages = kBudget / kStage < 8 ? kBudget / kStage : 8;
   static constexpr int kBarrierBytes = 256, kNormBytes = kMode == Mode::kNorm ? 8192 : 0;
   static constexpr int kSharedBytes = 1024 + kStages * kStage + kBarrierBytes + kNormBytes;
   static constexpr int kFetchRegisters = kGroups == 2 && kBlocks == 2 ? 40 : 56;
-  static constexpr int kMultiplyRegisters = kGroups == 1 ? 200 : kBlocks == 1 ? 224 : 96;
+  static constexpr int kMultiplyRegisters = kGroups == 1   ? 200
+                                            : kGroups == 3 ? 152
+                                            : kBlocks == 1 ? 224
+                                                           : 96;
   static constexpr bool kMovesRegisters = kGroups > 1 || kBlocks == 2;
   /// Whether blocks may share the depth of a tile.
   static constexpr bool kShares =
@@ -126,7 +132,7 @@ __device__ void fetch(const Arguments& p, Ring<S> ring, int count, const Schedul
       const Piece own = piece_of<S::kMode>(p, step, piece);
 #pragma unroll
       for (int i = 0; i < kEach; ++i) {
-        copy_piece<S::kMode>(p, own, entries[i], ring.rows() + place + uint32_t(i * 2048));
+        copy_piece<S::kCaches>(p, own, entries[i], ring.rows() + place + uint32_t(i * 2048));
       }
       arrive_after_copies(ring.full());
       ring.advance();
@@ -171,7 +177,7 @@ __device__ void fetch(const Arguments& p, Ring<S> ring, int count, const Schedul
   wait_for_copies();
 }
 
-/// The sums of a tile over some steps; leaves the ring behind its last stage.
+/// Adds the products of some steps to the sums of a tile; leaves the ring behind its last stage.
 template <class S>
 __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
                          float (&sums)[S::kColumns / 2], uint32_t norms) {
@@ -181,7 +187,7 @@ __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
     if (lane == 0) barrier_arrive(ring.empty(stage));
   };
   // A short ring has no stage for products that wait for the next.
-  constexpr bool kAtOnce = S::kMode == Mode::kWindow && S::kStages < 4;
+  constexpr bool kAtOnce = S::kStages < 4;
   int previous = 0;
   for (int step = first_step; step < last_step; ++step) {
     barrier_wait(ring.full(), ring.phase);
@@ -211,7 +217,7 @@ __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
       for (int k = 0; k < 4; ++k) {
         Wgmma<S::kColumns, S::kType>::from_registers(sums, normed[k * 4], normed[k * 4 + 1],
                                                      normed[k * 4 + 2], normed[k * 4 + 3],
-                                                     columns + k * 2, step > first_step || k > 0);
+                                                     columns + k * 2, true);
       }
       products_commit();
     } else {
@@ -220,8 +226,7 @@ __device__ void multiply(int first_step, int last_step, Ring<S>& ring,
       products_begin();
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        Wgmma<S::kColumns, S::kType>::from_shared(sums, rows + k * 2, columns + k * 2,
-                                                  step > first_step || k > 0);
+        Wgmma<S::kColumns, S::kType>::from_shared(sums, rows + k * 2, columns + k * 2, true);
       }
       products_commit();
       if constexpr (kAtOnce) {
@@ -326,12 +331,11 @@ __device__ void add_sums(const Arguments& p, Ring<S>& ring, const float (&sums)[
     barrier_wait(ring.full(), ring.phase);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const float* bias = p.bias + n * S::kColumns + chunk * 64 + j * 8 + quad * 2;
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const float* sum = sums + chunk * 32 + j * 4 + h * 2;
         const uint32_t old = piece(j, h);
-        const float f0 = sum[0] + bias[0], f1 = sum[1] + bias[1];
+        const float f0 = sum[0], f1 = sum[1];
         const float x0 = positive_part(low<S::kType>(old) + f0, p.relu);
         const float x1 = positive_part(high<S::kType>(old) + f1, p.relu);
         next[j][h] = pack<S::kType>(x0, x1);
@@ -453,7 +457,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
       };
       const int row0 = row_of(index0), row1 = row_of(index1);
       float sums[S::kColumns / 2];
-      multiply<S>(schedule.first_step(item), schedule.last_step(item), ring, sums, norms);
+      const int first_step = schedule.first_step(item);
+      begin_sums<S>(p, sums, n, first_step == 0);
+      multiply<S>(first_step, schedule.last_step(item), ring, sums, norms);
       if constexpr (S::kShares) {
         const uint32_t flag = ring.barriers + S::kBarrierBytes - 16;
         if (schedule.parts > 1 && !gather_parts<S>(p, item, schedule.parts, flag, sums)) continue;

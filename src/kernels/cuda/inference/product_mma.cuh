@@ -34,9 +34,8 @@ __device__ void add_pairs(const Arguments& p, const float (&sums)[S::kColumns / 
     const float r = S::kMean ? p.remainders[row] : kNoMeanYet;
 #pragma unroll
     for (int j = 0; j < S::kColumns / 8; ++j) {
-      const float* bias = p.bias + n * S::kColumns + j * 8 + quad * 2;
       const uint32_t old = states[j * 4];
-      const float f0 = sums[j * 4 + h * 2] + bias[0], f1 = sums[j * 4 + h * 2 + 1] + bias[1];
+      const float f0 = sums[j * 4 + h * 2], f1 = sums[j * 4 + h * 2 + 1];
       const float x0 = positive_part(low<S::kType>(old) + f0, p.relu);
       const float x1 = positive_part(high<S::kType>(old) + f1, p.relu);
       const uint32_t next = pack<S::kType>(x0, x1);
@@ -123,7 +122,8 @@ __device__ void run_tiles(const Arguments& p) {
         const Piece own = piece_of<S::kMode>(p, step, piece);
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
-          copy_piece<S::kMode>(p, own, entries[i], stage + place + uint32_t(i * 2048));
+          copy_piece<S::kMode == Mode::kWindow>(p, own, entries[i],
+                                                stage + place + uint32_t(i * 2048));
         }
         const unsigned char* weights = p.weights + (int64_t(n) * p.steps + step) * 8192;
 #pragma unroll
@@ -134,8 +134,9 @@ __device__ void run_tiles(const Arguments& p) {
       }
       copies_commit();  // an empty group counts, too
     };
-    float sums[2][S::kColumns / 2] = {};
+    float sums[2][S::kColumns / 2];
     for (int step = 0; step < S::kStages - 1; ++step) fetch(step);
+    for (int part = 0; part < 2; ++part) begin_sums<S>(p, sums[part], n, true);
     for (int step = 0; step < p.steps; ++step) {
       copies_wait<S::kStages - 2>();
       __syncthreads();  // everybody's copies are there, and the stage before is read

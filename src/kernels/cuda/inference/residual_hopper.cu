@@ -6,8 +6,8 @@ namespace {
 
 template <Element kType, Mean kMean, bool kScores>
 int start_with(const Arguments& arguments, const Launch& launch) {
-  return start_fastest<kType, Mode::kResidual, kMean, kScores, Tile<1, 64, 2>, Tile<1, 128, 2>,
-                       Tile<2, 128, 1>>(arguments, launch);
+  return start_one_of<kType, Mode::kResidual, kMean, kScores, Tile<1, 64, 2>, Tile<1, 128, 2>,
+                      Tile<2, 128, 1>, Tile<3, 128, 1>>(arguments, launch);
 }
 
 template <Element kType, Mean kMean>

@@ -49,7 +49,9 @@ constexpr int kMostNormChannels = 8192 / 4;
 /// Where a row is gathered from: its number in `from`, and which of the nine around it exist.
 __device__ inline uint32_t place_of(const Arguments& p, Mode mode, int index, int row) {
   constexpr uint32_t kCentre = 1u << 4;
+  const bool one_tap = p.steps == p.depth_blocks;
   if (p.by_index) return uint32_t(index) << 9 | kCentre;
+  if (one_tap && p.stride == 1) return uint32_t(row) << 9 | kCentre;
   const int image = row / p.to.positions(), position = row - image * p.to.positions();
   const int y = position / p.to.width, x = position - y * p.to.width;
   if (mode == Mode::kStem) {  // pairs of pixels
@@ -57,14 +59,13 @@ __device__ inline uint32_t place_of(const Arguments& p, Mode mode, int index, in
   }
   const int fy = y * p.stride, fx = x * p.stride;
   const uint32_t place = uint32_t(image * p.from.positions() + fy * p.from.width + fx) << 9;
-  if (p.steps == p.depth_blocks) return place | kCentre;
-  uint32_t exists = 0;
-#pragma unroll
-  for (int tap = 0; tap < 9; ++tap) {
-    const int ny = fy + tap / 3 - 1, nx = fx + tap % 3 - 1;
-    if (ny >= 0 && ny < p.from.height && nx >= 0 && nx < p.from.width) exists |= 1u << tap;
-  }
-  return place | exists;
+  if (one_tap) return place | kCentre;
+  constexpr uint32_t kLine = 7, kColumn = 1 | 1 << 3 | 1 << 6;
+  const uint32_t lines =
+      kLine << 3 | (fy > 0 ? kLine : 0) | (fy + 1 < p.from.height ? kLine << 6 : 0);
+  const uint32_t columns =
+      kColumn << 1 | (fx > 0 ? kColumn : 0) | (fx + 1 < p.from.width ? kColumn << 2 : 0);
+  return place | (lines & columns);
 }
 
 /// Lane t of four holds word t of four pieces of 16 bytes; afterwards it holds piece t.
@@ -115,21 +116,40 @@ __device__ inline Piece piece_of(const Arguments& p, int step, int piece) {
   return {tap, (tap / 3 - 1) * p.from.width + tap % 3 - 1, part * 8 + piece};
 }
 /// Copies it, or zeros where there is no such row.
-template <Mode kMode>
+/// `kAgain`: this multiprocessor reads them again soon.
+template <bool kAgain>
 __device__ inline void copy_piece(const Arguments& p, const Piece& piece, uint32_t entry,
                                   uint32_t to) {
   const bool exists = (entry >> piece.tap) & 1;
   const uint32_t row = (entry >> 9) + uint32_t(piece.delta);
   const uint4* from =
       p.rows + (exists ? row * uint32_t(p.row_stride) + uint32_t(piece.offset) : 0u);
-  if constexpr (kMode == Mode::kWindow) {
+  if constexpr (kAgain) {
     copy_16_again(to, from, exists ? 16 : 0);
   } else {
     copy_16(to, from, exists ? 16 : 0);
   }
 }
 
-/// Stores sums with their bias; a thread has two rows.
+/// Sums begin with their bias: it is there long before it is needed, where an epilogue would wait
+/// for it.
+template <class S>
+__device__ void begin_sums(const Arguments& p, float (&sums)[S::kColumns / 2], int n,
+                           bool with_bias) {
+  const int quad = int(threadIdx.x) & 3;
+#pragma unroll
+  for (int j = 0; j < S::kColumns / 8; ++j) {
+    float2 bias = make_float2(0, 0);
+    if (with_bias) {
+      bias = *reinterpret_cast<const float2*>(p.bias + n * S::kColumns + j * 8 + quad * 2);
+    }
+    float* s = sums + j * 4;
+    s[0] = s[2] = bias.x;
+    s[1] = s[3] = bias.y;
+  }
+}
+
+/// Stores sums; a thread has two rows.
 template <class S>
 __device__ void store_sums(const Arguments& p, const float (&sums)[S::kColumns / 2], int n,
                            int64_t to0, int64_t to1) {
@@ -140,11 +160,8 @@ __device__ void store_sums(const Arguments& p, const float (&sums)[S::kColumns /
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
       const float* s = sums + j * 16 + q * 4;
-      const float* bias = p.bias + n * S::kColumns + (j * 4 + q) * 8 + quad * 2;
-      w0[q] = pack<S::kType>(positive_part(s[0] + bias[0], p.relu),
-                             positive_part(s[1] + bias[1], p.relu));
-      w1[q] = pack<S::kType>(positive_part(s[2] + bias[0], p.relu),
-                             positive_part(s[3] + bias[1], p.relu));
+      w0[q] = pack<S::kType>(positive_part(s[0], p.relu), positive_part(s[1], p.relu));
+      w1[q] = pack<S::kType>(positive_part(s[2], p.relu), positive_part(s[3], p.relu));
     }
     const uint4 v0 = transpose_4(w0[0], w0[1], w0[2], w0[3], quad);
     const uint4 v1 = transpose_4(w1[0], w1[1], w1[2], w1[3], quad);
