@@ -6,13 +6,14 @@
 #   bench/cuda.sh [BUILD] [OUT]     # default: build, bench/results/cuda
 #
 # BUILD has sact, libsact_cuda.so and cuda_engine_test. STEPS names what is done, of: kernels networks agree dense
-# adaptive pays layers trained sanitize profile (default: all but the last two); PEERS=1 measures PyTorch, too;
+# adaptive pays layers trained detect sanitize profile (default: all but the last two); PEERS=1 measures PyTorch, too;
 # LIMIT=540: seconds after which nothing more is begun. TRAINED, PHOTOS: an adaptive model of post-activation ResNet-50 and
-# photographs in folders of classes under val/, for `trained`.
+# photographs in folders of classes under val/, for `trained`. DETECTOR (models/resnet50-coco.safetensors): a detector, for
+# `detect` on the first 48 of these photographs.
 set -uo pipefail
 build=$(realpath "${1:-build}") out=${2:-bench/results/cuda}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-steps=" ${STEPS:-kernels networks agree dense adaptive pays layers trained} " limit=${LIMIT:-540} peers=${PEERS:-}
+steps=" ${STEPS:-kernels networks agree dense adaptive pays layers trained detect} " limit=${LIMIT:-540} peers=${PEERS:-}
 sact=$build/sact tests=$build/cuda_engine_test
 PATH=$PATH:/usr/local/cuda/bin:$(printf '%s:' /opt/nvidia/nsight-compute/*/)
 mkdir -p "$out"
@@ -85,7 +86,7 @@ fi
 
 if wanted kernels; then
   say "kernels, each alone"
-  "$tests" --gtest_list_tests --gtest_filter='*CudaProduct*:CudaLists*:CudaLimit*:CudaLinear*:CudaScores*' |
+  "$tests" --gtest_list_tests --gtest_filter='*CudaProduct*:CudaLists*:CudaLimit*:CudaLinear*:CudaScores*:CudaHalt*:CudaCrops*:CudaCheckFinite*' |
     awk '/^[^ ]/ {suite = $1; next} {print suite $1}' >"$work/names"
   run_alone() {
     local status log=$3/${2//\//.}.txt
@@ -127,14 +128,14 @@ networks_pass() {
 failed_in() { sed -nE 's/^\[  FAILED  \] ([^ ,]+),? .*ms\)$/\1/p' "$1"; }
 if wanted networks; then
   say "whole networks beside the CPU engine"
-  if networks_pass 150 '*CudaParity*:*CudaHalf*:CudaSettings*:CudaSession*:CudaLayers*' "$out/networks.txt"; then
+  if networks_pass 150 '*CudaParity*:*CudaHalf*:CudaSettings*:CudaSession*:CudaLayers*:*CudaDetector*' "$out/networks.txt"; then
     note "networks: all $(grep -c '^\[       OK \]' "$out/networks.txt") agree with the CPU engine"
   else
     wrong=$(failed_in "$out/networks.txt" | paste -sd:)
     note "networks: $(grep -c '^\[       OK \]' "$out/networks.txt") agree, FAILED ${wrong:-(ended early)}"
     grep -hE '^The difference|actual|error|terminate|Which is' "$out/networks.txt" | sort | uniq -c | sort -rn | head -12
     kept=${SACT_CUDA_WITHOUT:-}
-    for word in overlap sharing scores graphs hopper tensor-cores; do
+    for word in overlap sharing scores dense graphs hopper tensor-cores; do
       SACT_CUDA_WITHOUT=$kept,$word networks_pass 20 "${wrong:-*CudaHalf*sact}" "$out/networks-without-$word.txt"
       status=$?
       note "  without $word: exit status $status, wrong: $(failed_in "$out/networks-without-$word.txt" | paste -sd:)"
@@ -195,10 +196,15 @@ if wanted layers; then
     bench "layers-$batch-$size" 60 "$work/plain.safetensors" --batch "$batch" --size "$size" --density 1 --rounds 3 --layers
   done
 fi
-if wanted pays; then  # from where on halting pays, for a rule that chooses the dense network
-  say "when halting pays"
-  bench pays-batches 60 "$work/sact.safetensors" --batch 2,4,8,16,32 --size 224 --density 0.25,0.5,0.75 --rounds 9
-  bench pays-sizes 60 "$work/sact.safetensors" --batch 1 --size 128,320,448 --density 0.25,0.5,0.75 --rounds 9
+if wanted pays; then  # from where on lists pay, for CudaSettings::runs_dense(), and halting at all
+  kept=${SACT_CUDA_WITHOUT:-}
+  for left_out in dense lists; do
+    say "when halting pays, without $left_out"
+    export SACT_CUDA_WITHOUT=$kept,$left_out
+    bench "pays-batches-without-$left_out" 60 "$work/sact.safetensors" --batch 1,2,4,8,16,32 --size 224 --density 0.25,0.5,0.75 --rounds 9
+    bench "pays-sizes-without-$left_out" 60 "$work/sact.safetensors" --batch 1 --size 128,320,448 --density 0.25,0.5,0.75 --rounds 9
+  done
+  export SACT_CUDA_WITHOUT=$kept
 fi
 if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
   say "a trained network on photographs"
@@ -219,8 +225,27 @@ if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
       "$TRAINED" "$PHOTOS"/val/*/*0.JPEG --batch $batch --size 224 --rounds 9
   done
 fi
+detector=${DETECTOR:-$here/../models/resnet50-coco.safetensors}
+if wanted detect && [[ ${PHOTOS:-} && -e $detector ]]; then
+  say "a detector on photographs"
+  mapfile -t photos < <(find "$PHOTOS" -iname '*.jp*g' | sort | head -48)
+  # detect NAME MOST ARGUMENTS...: one `sact detect`; its clock for the whole.
+  detect() {
+    local name=$1 most=$2 start=$EPOCHREALTIME
+    shift 2
+    bounded "$most" "$sact" detect "$detector" "${photos[@]}" --no-pictures --json "$@" >"$out/detect-$name.json" 2>"$out/detect-$name.errors" ||
+      note "detect $name: FAILED ($?) $(tail -1 "$out/detect-$name.errors")"
+    note "detect $name: ${#photos[@]} photographs in $(awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $start}")"
+  }
+  detect cpu 60
+  for dtype in "${dtypes[@]}"; do  # one image at a time for the stages, then with all cores
+    detect "$dtype" 60 --backend cuda --device cuda --dtype $dtype --threads 1
+    note "  beside the CPU: $(python3 "$here/compare_detections.py" "$out/detect-cpu.json" "$out/detect-$dtype.json" 2>&1)"
+    detect "$dtype-all-cores" 60 --backend cuda --device cuda --dtype $dtype
+  done
+fi
 if wanted sanitize; then
-  small='*CudaProduct*norm*:*CudaProduct*/window:*CudaProduct*scores_mean:*CudaProduct*/mean:*CudaProduct*stem:CudaLists*:CudaLimit*:CudaLinear*:CudaScores*'
+  small='*CudaProduct*norm*:*CudaProduct*/window:*CudaProduct*scores_mean:*CudaProduct*/mean:*CudaProduct*stem:CudaLists*:CudaLimit*:CudaLinear*:CudaScores*:CudaHalt*:CudaCrops*:CudaCheckFinite*'
   for tool in memcheck racecheck synccheck; do
     say "compute-sanitizer $tool"
     bounded 150 compute-sanitizer --tool "$tool" --print-limit 20 "$tests" --gtest_filter="$small" >"$out/$tool.txt" 2>&1

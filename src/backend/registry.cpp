@@ -89,11 +89,15 @@ const Backend& BackendRegistry::choose(const BackendRequest& request) const {
   SACT_ASSERT(!backends_.empty());
   const Backend* asked = request.name.empty() ? nullptr : &named(request.name);
   if (!asked) {
+    const Backend* spare = nullptr;
     for (const auto& backend : backends_) {
+      if (!refusal(*backend, request).empty()) continue;
       const bool on_request =
           std::find(on_request_.begin(), on_request_.end(), backend->name()) != on_request_.end();
-      if (!on_request && refusal(*backend, request).empty()) return *backend;
+      if (!on_request) return *backend;
+      if (!spare && request.detector) spare = backend.get();
     }
+    if (spare) return *spare;
     // The one to tell of is the first that has the device.
     const auto near = std::find_if(backends_.begin(), backends_.end(), [&](const auto& backend) {
       return runs_on(*backend, request.device);

@@ -29,7 +29,7 @@ struct BackendRequest {
 class BackendRegistry {
  public:
   void add(std::unique_ptr<const Backend> backend) { backends_.push_back(std::move(backend)); }
-  /// One that is taken only by its name.
+  /// One that is taken by its name, or for detectors that no other runs there.
   void add_on_request(std::unique_ptr<const Backend> backend) {
     on_request_.push_back(backend->name());
     add(std::move(backend));

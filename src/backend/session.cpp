@@ -46,4 +46,8 @@ std::vector<LayerTime> NetworkSession::time_layers(const InputView&) {
   return {};
 }
 
+void fail_not_finite() {
+  fail("the network's output is not finite");
+}
+
 }  // namespace sact

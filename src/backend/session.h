@@ -81,6 +81,9 @@ class NetworkSession {
   virtual std::vector<LayerTime> time_layers(const InputView& input);
 };
 
+/// What a detector says whose features or outputs are not finite: sact::Error.
+[[noreturn]] void fail_not_finite();
+
 /// What a detector says of the anchors of one image.
 struct AnchorOutputs {
   std::vector<float> scores;  // [positions, anchors]

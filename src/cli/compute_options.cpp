@@ -28,11 +28,13 @@ std::vector<std::string> dtype_names() {
   return names;
 }
 
-void add_backend_options(CLI::App& command, BackendOptions& options) {
+void add_backend_options(CLI::App& command, BackendOptions& options, bool detectors) {
   command
       .add_option("--backend", options.name,
-                  "What runs the network: engine or, on GPUs, cuda, which skip what has halted, or "
-                  "torch (default: engine on the CPU, torch on CUDA)")
+                  detectors ? "What runs the detector: engine or, on GPUs, cuda (default: the one "
+                              "that runs on the device)"
+                            : "What runs the network: engine or, on GPUs, cuda, which skip what "
+                              "has halted, or torch (default: engine on the CPU, torch on CUDA)")
       ->check(CLI::IsMember(app::backends().names()));
   add_dtype_option(command, options.dtype);
   add_exact_option(command, options.exact);
@@ -53,9 +55,12 @@ void add_exact_option(CLI::App& command, bool& exact) {
                    "which take fewer multiplications and round in other places");
 }
 
-app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common) {
+app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common,
+                            bool detector) {
   const app::Compute compute = compute_of(wanted, common);
-  app::backends().choose(compute.request());
+  BackendRequest request = compute.request();
+  request.detector = detector;
+  app::backends().choose(request);
   return compute;
 }
 

@@ -22,8 +22,8 @@ struct BackendOptions {
   bool exact = false;
 };
 
-/// Adds --backend, --dtype and --exact to the command.
-void add_backend_options(CLI::App& command, BackendOptions& options);
+/// Adds --backend, --dtype and --exact to the command, which runs networks, or detectors.
+void add_backend_options(CLI::App& command, BackendOptions& options, bool detectors = false);
 /// --dtype alone.
 void add_dtype_option(CLI::App& command, std::string& dtype);
 /// --exact alone.
@@ -31,7 +31,8 @@ void add_exact_option(CLI::App& command, bool& exact);
 
 /// What these options ask for. Throws sact::Error for what no back end does, before a model is
 /// loaded for it.
-app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common);
+app::Compute chosen_compute(const BackendOptions& wanted, const CommonOptions& common,
+                            bool detector = false);
 
 /// Adds --halting-shift, --budget and --hard-budget.
 void add_halting_options(CLI::App& command, HaltingRequest& request);

@@ -27,8 +27,8 @@ using app::Input;
 
 struct DetectOptions {
   CommonOptions common;
-  std::string model, out = "detections", dtype = kOwnType, results, gt, data;
-  bool exact = false;
+  BackendOptions backend;
+  std::string model, out = "detections", results, gt, data;
   std::vector<std::string> images;
   sact::DetectOptions detection;
   HaltingRequest halting;
@@ -150,7 +150,7 @@ int run(const DetectOptions& options) {
                                                !options.shard.whole()},
                      inputs);
   }
-  app::Compute compute = chosen_compute({{}, options.dtype, options.exact}, options.common);
+  app::Compute compute = chosen_compute(options.backend, options.common, /*detector=*/true);
   compute.halting = chosen_halting(options.halting, model, own_size(model.spec()));
   const auto detectors = app::open_detectors(model, compute, inputs.size());
   ImageReport report({options.common.json, options.jsonl},
@@ -245,14 +245,12 @@ void declare_detect(CLI::App& app, Action& action) {
   command->add_flag("--eval", options->eval,
                     "Run on all images of --gt, which lie in --data, and evaluate the result");
   command->add_option("--data", options->data, "Where the images of --gt lie")->type_name("DIR");
-  add_dtype_option(*command, options->dtype);
-  add_exact_option(*command, options->exact);
+  add_backend_options(*command, options->backend, /*detectors=*/true);
   add_halting_options(*command, options->halting);
   add_jsonl_option(*command, options->jsonl);
   add_shard_option(*command, options->shard);
   add_max_pixels_option(*command, options->reading);
-  add_threads_option(*command, options->common);
-  add_output_options(*command, options->common);
+  add_common_options(*command, options->common);
   set_examples(*command,
                "  sact detect detector.safetensors street.jpg\n"
                "  sact detect detector.safetensors photos/ --draw 0.5 --out found\n"

@@ -3,8 +3,17 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/detection.h"
 
 namespace sact::engine {
+
+WeightSource box_weights(const ModelSpec& detector, const WeightSource& weights) {
+  return [&](WeightInfo info) {
+    info.name = box_weight_name(detector, info.name);
+    return weights(info);
+  };
+}
+
 Folding::Folding(const ModelSpec& spec, const WeightSource& weights)
     : architecture_(spec), norm_epsilon_(spec.norm_epsilon), weights_(weights) {
   for (const WeightInfo& info : weight_list(spec)) infos_.emplace(info.name, info);

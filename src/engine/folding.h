@@ -17,6 +17,9 @@ namespace sact::engine {
 /// Gives the values of a weight.
 using WeightSource = std::function<std::vector<float>(const WeightInfo&)>;
 
+/// Those of a detector's box network, from the detector's; both must outlive what it returns.
+WeightSource box_weights(const ModelSpec& detector, const WeightSource& weights);
+
 /// A norm in inference: scale * x + shift for every channel.
 struct Affine {
   std::vector<float> scale, shift;

@@ -78,6 +78,19 @@ TEST_F(Registry, WhereNoneDoesTheOneWithTheDeviceSaysWhy) {
             "device abacus: the back end 'fast' does not run there; use device cpu");
 }
 
+TEST_F(Registry, WhoeverIsTakenOnRequestAloneRunsDetectorsThatNoOtherDoes) {
+  Capabilities on_gpus;
+  on_gpus.types = {{"cuda", Precision::kFloat32}, {"cuda", Precision::kFloat16}};
+  on_gpus.detectors = true;
+  registry_.add_on_request(std::make_unique<NamedBackend>("asked", on_gpus));
+  EXPECT_EQ(chosen({.device = "cuda"}), "wide");
+  EXPECT_EQ(chosen({.name = "asked", .device = "cuda"}), "asked");
+  EXPECT_EQ(chosen({.device = "cuda", .detector = true}), "asked");
+  EXPECT_EQ(chosen({.detector = true}), "fast");
+  EXPECT_EQ(refusal({.device = "cuda", .precision = Precision::kFloat16}),
+            "type fp16: the back end 'wide' does not have it on cuda; use back end asked");
+}
+
 TEST_F(Registry, ARefusalSpeaksInTheTermsOfWhoAsked) {
   const RequestTerms options{"--backend", "--device", "--dtype"};
   EXPECT_EQ(refusal({.name = "fast", .device = "cuda", .terms = options}),

@@ -240,7 +240,11 @@ TEST_F(CliDetect, MistakesAreOneLine) {
   EXPECT_NE(error({"predict", "m", "photos"}).find("use 'sact detect'"), std::string::npos);
   EXPECT_NE(error({"detect", "m", "photos", "--out", "photos"}).find("choose another folder"),
             std::string::npos);
-  error({"detect", "m", "photos", "--device", "cuda"}, 2);  // it runs on the CPU alone
+  EXPECT_NE(error({"detect", "m", "photos", "--backend", "torch"}).find("does not run detectors"),
+            std::string::npos);
+  EXPECT_NE(error({"detect", "m", "photos", "--backend", "engine", "--device", "cuda"})
+                .find("use --device cpu"),
+            std::string::npos);
   EXPECT_NE(error({"detect", "m", "photos", "--results", "no/such/file"}).find("no/such"),
             std::string::npos);
   EXPECT_NE(error({"detect", "m", "photos", "--gt", "none.json"}).find("none.json"),

@@ -14,20 +14,6 @@ namespace {
 // Crops of as many boxes as fit are classified together; 300 boxes of the usual network do.
 constexpr int64_t kMostCropBytes = 128 << 20;
 
-std::shared_ptr<const Plan> box_plan(const ModelSpec& detector, const WeightSource& weights,
-                                     const kernels::Table& table, kernels::DataType type,
-                                     Multiplications multiplications) {
-  const auto own = [&](WeightInfo info) {
-    info.name = box_weight_name(detector, info.name);
-    return weights(info);
-  };
-  return std::make_shared<Plan>(box_spec(detector), own, table, type, multiplications);
-}
-
-[[noreturn]] void fail_not_finite() {
-  fail("the network's output is not finite");
-}
-
 void check_finite(const detect::FeatureMap& features) {
   for (int64_t position = 0; position < features.size.positions(); ++position) {
     if (!all_finite({features.row(position), size_t(features.channels)})) fail_not_finite();
@@ -42,7 +28,8 @@ DetectorPlan::DetectorPlan(const ModelSpec& detector, const WeightSource& weight
     : spec(detector),
       extractor(
           std::make_shared<Plan>(extractor_spec(detector), weights, table, type, multiplications)),
-      boxes(box_plan(detector, weights, table, type, multiplications)),
+      boxes(std::make_shared<Plan>(box_spec(detector), box_weights(detector, weights), table, type,
+                                   multiplications)),
       proposals(std::make_shared<ProposalPlan>(detector, weights, table, type, multiplications)) {}
 
 CpuDetectorSession::CpuDetectorSession(std::shared_ptr<const DetectorPlan> plan, int threads,

@@ -28,6 +28,7 @@ class CudaBackend : public Backend {
     capabilities_.types = {{"cuda", Precision::kFloat32},
                            {"cuda", Precision::kBFloat16},
                            {"cuda", Precision::kFloat16}};
+    capabilities_.detectors = true;
     capabilities_.prescribes_units = true;
     capabilities_.steers = true;
   }
@@ -37,6 +38,10 @@ class CudaBackend : public Backend {
   std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source,
                                             const LoadOptions& options) const override {
     return cuda_component().load(source, options);
+  }
+  std::shared_ptr<const LoadedDetector> load_detector(const NetworkSource& source,
+                                                      const LoadOptions& options) const override {
+    return cuda_component().load_detector(source, options);
   }
 
  private:

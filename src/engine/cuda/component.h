@@ -20,6 +20,8 @@ struct CudaFacts {
 struct CudaPlugin {
   std::shared_ptr<const LoadedNetwork> (*load)(const NetworkSource& source,
                                                const LoadOptions& options);
+  std::shared_ptr<const LoadedDetector> (*load_detector)(const NetworkSource& source,
+                                                         const LoadOptions& options);
   /// sact::Error where there is no GPU that can be used.
   CudaFacts (*facts)();
 };

@@ -5,10 +5,15 @@
 #include "base/precision.h"
 #include "base/text.h"
 #include "engine/cuda/component.h"
+#include "engine/cuda/detector_session.h"
 #include "engine/cuda/session.h"
 
 namespace sact::engine {
 namespace {
+
+void log_session(Precision precision, const DeviceFacts& device) {
+  log_verbose("the CUDA engine runs in {} on {}", precision_name(precision), device.name);
+}
 
 class CudaNetwork : public LoadedNetwork {
  public:
@@ -16,7 +21,7 @@ class CudaNetwork : public LoadedNetwork {
       : plan_(std::move(plan)), precision_(precision) {}
 
   std::unique_ptr<NetworkSession> session(int, const HaltingControl& halting) const override {
-    log_verbose("the CUDA engine runs in {} on {}", name_of_type(), plan_->device.name);
+    log_session(precision_, plan_->device);
     return std::make_unique<CudaSession>(plan_, halting);
   }
   KernelFacts kernels() const override {
@@ -24,13 +29,27 @@ class CudaNetwork : public LoadedNetwork {
                                ? "plain"
                                : cuda_settings(plan_->device).products_name();
     return {fmt::format("sm_{}{} {}", plan_->device.major, plan_->device.minor, products),
-            name_of_type(), plan_->device.name};
+            precision_name(precision_), plan_->device.name};
   }
 
  private:
-  const char* name_of_type() const { return precision_name(precision_); }
-
   std::shared_ptr<const CudaPlan> plan_;
+  Precision precision_;
+};
+
+class CudaDetector : public LoadedDetector {
+ public:
+  CudaDetector(std::shared_ptr<const CudaDetectorPlan> plan, Precision precision)
+      : plan_(std::move(plan)), precision_(precision) {}
+
+  const ModelSpec& spec() const override { return plan_->spec; }
+  std::unique_ptr<DetectorSession> session(int, const HaltingControl& halting) const override {
+    log_session(precision_, plan_->extractor->device);
+    return std::make_unique<CudaDetectorSession>(plan_, halting);
+  }
+
+ private:
+  std::shared_ptr<const CudaDetectorPlan> plan_;
   Precision precision_;
 };
 
@@ -52,6 +71,14 @@ std::shared_ptr<const LoadedNetwork> load(const NetworkSource& source, const Loa
       options.precision);
 }
 
+std::shared_ptr<const LoadedDetector> load_detector(const NetworkSource& source,
+                                                    const LoadOptions& options) {
+  return std::make_shared<CudaDetector>(
+      std::make_shared<CudaDetectorPlan>(source.spec, source.weights, element_of(options.precision),
+                                         open_device()),
+      options.precision);
+}
+
 CudaFacts facts() {
   const DeviceFacts device = open_device();
   size_t free = 0, total = 0;
@@ -62,7 +89,7 @@ CudaFacts facts() {
 }  // namespace
 
 const CudaPlugin* sact_cuda_plugin() {
-  static const CudaPlugin plugin = {load, facts};
+  static const CudaPlugin plugin = {load, load_detector, facts};
   return &plugin;
 }
 

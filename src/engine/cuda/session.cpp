@@ -1,9 +1,12 @@
 #include "engine/cuda/session.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "engine/cuda/device_rates.h"
@@ -30,8 +33,8 @@ CudaSession::CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingCont
     : CudaSession(plan, halting, cuda_settings(plan->device)) {}
 
 CudaSession::CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting,
-                         const CudaSettings& settings)
-    : plan_(std::move(plan)), halting_(halting), settings_(settings) {
+                         const CudaSettings& settings, const CudaEnds& ends)
+    : plan_(std::move(plan)), halting_(halting), settings_(settings), ends_(ends) {
   launch_.stream = stream_.get();
   launch_.multiprocessors = plan_->device.multiprocessors;
   launch_.products = settings_.products;
@@ -52,13 +55,16 @@ CudaSession::~CudaSession() {
 }
 
 void CudaSession::forget_recordings() {
-  for (const Recording& recording : recordings_) cudaGraphExecDestroy(recording.graph);
+  for (const Recording& recording : recordings_) {
+    if (recording.graph) cudaGraphExecDestroy(recording.graph);
+  }
   recordings_.clear();
 }
 
 int64_t CudaSession::bytes_needed(int count, Size size) const {
   Workspace space;
-  return space.lay_out(plan_->spec, CudaGeometry(plan_->spec, count, size), plan_->type, nullptr);
+  return space.lay_out(plan_->spec, CudaGeometry(plan_->spec, count, size), plan_->type, ends_,
+                       nullptr);
 }
 
 void CudaSession::expect_memory(int, Size size) const {
@@ -70,22 +76,27 @@ void CudaSession::expect_memory(int, Size size) const {
        size.width, format_bytes(uint64_t(bytes)), format_bytes(uint64_t(there)));
 }
 
+CudaSession::Batch CudaSession::batch_of(const InputView& input) {
+  return {input.count, input.size,
+          input.layout == InputLayout::kPlanes ? Entry::kPlanes : Entry::kPixels};
+}
+
 /// Images that are run at a time: as many as memory is there for and as 32 bits can number.
-int CudaSession::group_size(const InputView& input) const {
-  if (input.size.positions() > INT32_MAX / 4) {
+int CudaSession::group_size(const Batch& batch) const {
+  if (batch.size.positions() > INT32_MAX / 4) {
     fail("images of {}x{} cannot be run: {} million pixels are the most; use smaller images",
-         input.size.height, input.size.width, INT32_MAX / 4 / 1'000'000);
+         batch.size.height, batch.size.width, INT32_MAX / 4 / 1'000'000);
   }
-  int most = int(std::min<int64_t>(input.count, INT32_MAX / 4 / input.size.positions()));
+  int most = int(std::min<int64_t>(batch.count, INT32_MAX / 4 / batch.size.positions()));
   if (plan_->stem && plan_->stem->panels) {
-    const auto padded = cuda::padded_for_stem(CudaGeometry(plan_->spec, 1, input.size).stem);
+    const auto padded = cuda::padded_for_stem(CudaGeometry(plan_->spec, 1, batch.size).stem);
     most = std::min(most, std::max(1, cuda::kMostGatheredRows / padded.rows() * 2 - 1));
   }
-  if (bytes_needed(most, input.size) <= int64_t(memory_.bytes())) return most;
+  if (bytes_needed(most, batch.size) <= int64_t(memory_.bytes())) return most;
   const int64_t there = affordable_bytes() + int64_t(memory_.bytes());
-  while (most > 1 && bytes_needed(most, input.size) > there) most = (most + 1) / 2;
-  const int groups = (input.count + most - 1) / most;
-  return (input.count + groups - 1) / groups;
+  while (most > 1 && bytes_needed(most, batch.size) > there) most = (most + 1) / 2;
+  const int groups = (batch.count + most - 1) / most;
+  return (batch.count + groups - 1) / groups;
 }
 
 void CudaSession::prepare(int images, Size size) {
@@ -101,7 +112,7 @@ void CudaSession::prepare(int images, Size size) {
         fmt::format("running {} of {}x{}", pluralize(images, "image"), size.height, size.width);
     memory_ = DeviceMemory(size_t(bytes), what.c_str());
   }
-  space_.lay_out(plan_->spec, geometry, plan_->type, memory_.data());
+  space_.lay_out(plan_->spec, geometry, plan_->type, ends_, memory_.data());
   if (pinned_results_.bytes() < size_t(space_.result_bytes)) {
     pinned_results_ = {};
     pinned_results_ = PinnedMemory(size_t(space_.result_bytes));
@@ -110,6 +121,19 @@ void CudaSession::prepare(int images, Size size) {
     budget_.emplace(plan_->spec, size, halting_.hard_budget);
   }
   geometry_ = geometry;
+  tell_dense_blocks();
+}
+
+void CudaSession::tell_dense_blocks() const {
+  std::vector<int> dense;
+  for (int block = 0; block < plan_->spec.blocks(); ++block) {
+    if (runs_dense(block)) dense.push_back(block + 1);
+  }
+  if (dense.empty()) return;
+  log_verbose("{} of {}x{}: too few rows for lists to pay in {} {}, which {} dense",
+              pluralize(geometry_.images, "image"), geometry_.image.height, geometry_.image.width,
+              dense.size() == 1 ? "block" : "blocks", fmt::join(dense, ", "),
+              dense.size() == 1 ? "runs" : "run");
 }
 
 void CudaSession::upload(const InputView& input) {
@@ -143,12 +167,12 @@ void CudaSession::prescribe_units(std::vector<std::vector<int32_t>> units) {
   forget_recordings();
 }
 
-void CudaSession::check_prescribed(const InputView& input) const {
+void CudaSession::check_prescribed(const Batch& batch) const {
   if (prescribed_.empty()) return;
   SACT_ASSERT(prescribed_.size() == size_t(plan_->spec.blocks()));
   for (int block = 0; block < plan_->spec.blocks(); ++block) {
     SACT_ASSERT(int64_t(prescribed_[size_t(block)].size()) ==
-                input.count * plan_->spec.block_size(block, input.size).positions());
+                batch.count * plan_->spec.block_size(block, batch.size).positions());
   }
 }
 
@@ -176,41 +200,49 @@ void CudaSession::upload_prescribed(int first_image) {
   }
 }
 
-/// The graph of a batch like this; a new one is recorded, not started.
-cudaGraphExec_t CudaSession::recorded(const InputView& input) {
-  const auto known = std::find_if(recordings_.begin(), recordings_.end(), [&](const auto& r) {
-    return r.images == input.count && r.size == input.size && r.layout == input.layout;
-  });
+/// That of a batch like this, which becomes the newest.
+CudaSession::Recording& CudaSession::recording_of(const Batch& batch) {
+  const auto known = std::find_if(recordings_.begin(), recordings_.end(),
+                                  [&](const Recording& r) { return r.batch == batch; });
   if (known != recordings_.end()) {
     std::rotate(known, known + 1, recordings_.end());
-    return recordings_.back().graph;
+  } else {
+    if (recordings_.size() == kMostRecordings) {
+      if (recordings_.front().graph) cudaGraphExecDestroy(recordings_.front().graph);
+      recordings_.erase(recordings_.begin());
+    }
+    recordings_.push_back({batch, nullptr});
   }
+  return recordings_.back();
+}
+
+/// Records what a batch needs, and starts nothing.
+void CudaSession::record(Recording& recording) {
   // Relaxed: the first start of a kernel loads it, which other modes may forbid meanwhile.
   expect(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeRelaxed), "recording");
   cudaGraph_t graph = nullptr;
   try {
-    start_network(input.layout);
+    start_network(recording.batch.entry);
   } catch (...) {
     cudaStreamEndCapture(stream_.get(), &graph);
     if (graph) cudaGraphDestroy(graph);
     throw;
   }
   expect(cudaStreamEndCapture(stream_.get(), &graph), "recording");
-  Recording made{input.count, input.size, input.layout};
-  const cudaError_t error = cudaGraphInstantiate(&made.graph, graph, 0);
+  const cudaError_t error = cudaGraphInstantiate(&recording.graph, graph, 0);
   cudaGraphDestroy(graph);
   expect(error, "recording");
-  if (recordings_.size() == kMostRecordings) {
-    cudaGraphExecDestroy(recordings_.front().graph);
-    recordings_.erase(recordings_.begin());
-  }
-  recordings_.push_back(made);
-  return made.graph;
 }
 
-void CudaSession::start(const InputView& input) {
-  if (!settings_.graphs) return start_network(input.layout);
-  expect(cudaGraphLaunch(recorded(input), stream_.get()), "the network");
+/// Recording takes longer than starting, so it waits for the second batch of a size.
+void CudaSession::start(const Batch& batch) {
+  if (!settings_.graphs || timing_) return start_network(batch.entry);
+  const bool is_new = std::none_of(recordings_.begin(), recordings_.end(),
+                                   [&](const Recording& r) { return r.batch == batch; });
+  Recording& recording = recording_of(batch);
+  if (is_new) return start_network(batch.entry);
+  if (!recording.graph) record(recording);
+  expect(cudaGraphLaunch(recording.graph, stream_.get()), "the network");
 }
 
 ImageResult CudaSession::empty_result() const {
@@ -225,19 +257,23 @@ ImageResult CudaSession::empty_result() const {
   return result;
 }
 
-void CudaSession::download(const InputView& input, std::span<ImageResult> results) {
+void CudaSession::download(const Batch& batch, std::span<ImageResult> results) {
   expect(cudaMemcpyAsync(pinned_results_.data(), space_.results, size_t(space_.result_bytes),
                          cudaMemcpyDeviceToHost, stream_.get()),
          "the results");
   stream_.wait();
   const std::byte* from = pinned_results_.data();
   const size_t outputs = size_t(plan_->spec.outputs());
-  if (!plan_->head) {
+  if (ends_.features_stay) {
+    int32_t infinite = 0;
+    std::memcpy(&infinite, from + space_.logits_at, sizeof infinite);
+    if (infinite) fail_not_finite();
+  } else if (!plan_->head) {
     const auto* values = reinterpret_cast<const float*>(from + space_.logits_at);
     const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
     features_.assign(values, values + int64_t(geometry_.blocks.back().rows()) * channels);
   }
-  for (size_t image = 0; image < size_t(input.count); ++image) {
+  for (size_t image = 0; image < size_t(batch.count); ++image) {
     ImageResult& result = results[image];
     result = empty_result();
     if (plan_->head) {
@@ -255,36 +291,56 @@ void CudaSession::download(const InputView& input, std::span<ImageResult> result
   }
 }
 
-std::vector<ImageResult> CudaSession::run(const InputView& input) {
-  if (plan_->stem) validate_image_size(input.size);
-  SACT_ASSERT(input.complete());
-  SACT_ASSERT(input.channels == (plan_->stem ? 3 : plan_->spec.stem_channels()));
-  check_prescribed(input);
-  std::vector<ImageResult> results(static_cast<size_t>(input.count));
-  const int together = group_size(input);
-  for (int first = 0; first < input.count; first += together) {
+std::vector<ImageResult> CudaSession::run_groups(
+    const Batch& batch, const std::function<void(int first, int count)>& enter) {
+  check_prescribed(batch);
+  std::vector<ImageResult> results(static_cast<size_t>(batch.count));
+  const int together = group_size(batch);
+  for (int first = 0; first < batch.count; first += together) {
     if (interrupted_ && interrupted_()) throw Interrupted("the run was interrupted");
-    const InputView part = input.part(first, std::min(together, input.count - first));
+    const Batch part{std::min(together, batch.count - first), batch.size, batch.entry};
     prepare(part.count, part.size);
     upload_prescribed(first);
-    upload(part);
-    timing_ ? start_network(part.layout) : start(part);
+    enter(first, part.count);
+    start(part);
     download(part, std::span(results).subspan(size_t(first), size_t(part.count)));
   }
-  set_flops(plan_->spec, input.size, results);
+  set_flops(plan_->spec, batch.size, results);
   return results;
 }
 
+std::vector<ImageResult> CudaSession::run(const InputView& input) {
+  if (plan_->stem) validate_image_size(input.size);
+  SACT_ASSERT(input.complete() && !ends_.input_is_placed);
+  SACT_ASSERT(input.channels == (plan_->stem ? 3 : plan_->spec.stem_channels()));
+  return run_groups(batch_of(input),
+                    [&](int first, int count) { upload(input.part(first, count)); });
+}
+
+std::vector<ImageResult> CudaSession::run_placed(int count, Size size, const Place& place) {
+  SACT_ASSERT(ends_.input_is_placed && !plan_->stem && count > 0);
+  return run_groups({count, size, Entry::kPlaced},
+                    [&](int first, int number) { place(first, number, space_.streams[0]); });
+}
+
+CudaSession::DeviceFeatures CudaSession::device_features() const {
+  SACT_ASSERT(ends_.features_stay && geometry_.images > 0);
+  const int blocks = plan_->spec.blocks();
+  return {geometry_.blocks.back(), plan_->spec.block_channels(blocks - 1), features_at()};
+}
+
 double CudaSession::time_run(const InputView& input) {
-  check_prescribed(input);
+  const Batch batch = batch_of(input);
+  check_prescribed(batch);
   Event begin, end;
   double ms = 0;
-  const int together = group_size(input);
-  for (int first = 0; first < input.count; first += together) {
-    const InputView part = input.part(first, std::min(together, input.count - first));
+  const int together = group_size(batch);
+  for (int first = 0; first < batch.count; first += together) {
+    const Batch part{std::min(together, batch.count - first), batch.size, batch.entry};
     prepare(part.count, part.size);
     upload_prescribed(first);
-    upload(part);
+    upload(input.part(first, part.count));
+    if (settings_.graphs && !recording_of(part).graph) record(recording_of(part));
     start(part);  // once before, because a GPU that waited for its images has slowed down
     begin.record(stream_);
     start(part);

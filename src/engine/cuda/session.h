@@ -6,6 +6,7 @@
 // a whole.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +26,7 @@ class CudaSession : public NetworkSession {
  public:
   explicit CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting = {});
   CudaSession(std::shared_ptr<const CudaPlan> plan, const HaltingControl& halting,
-              const CudaSettings& settings);
+              const CudaSettings& settings, const CudaEnds& ends = {});
   ~CudaSession() override;
 
   std::vector<ImageResult> run(const InputView& input) override;
@@ -46,13 +47,38 @@ class CudaSession : public NetworkSession {
   /// Without a head: the features of the last run's last group, [rows, channels].
   std::span<const float> features() const { return features_; }
 
+  /// Features on the device: rows of the plan's element type.
+  struct DeviceFeatures {
+    cuda::GridShape grid;
+    int channels = 0;
+    const void* rows = nullptr;
+  };
+  /// With CudaEnds::features_stay those of the last run, which has ended.
+  DeviceFeatures device_features() const;
+  /// Puts what enters the network for `count` images from `first` on to rows in the memory of the
+  /// device, on the session's stream.
+  using Place = std::function<void(int first, int count, void* rows)>;
+  /// With CudaEnds::input_is_placed: runs on what `place` puts there, which is called for every
+  /// group of images.
+  std::vector<ImageResult> run_placed(int count, Size size, const Place& place);
+
+  const Stream& stream() const { return stream_; }
+  const cuda::Launch& launch() const { return launch_; }
+
  private:
+  /// How a batch comes.
+  enum class Entry { kPixels, kPlanes, kPlaced };
+  struct Batch {
+    int count = 0;
+    Size size;
+    Entry entry = Entry::kPixels;
+    bool operator==(const Batch&) const = default;
+  };
+  static Batch batch_of(const InputView& input);
   /// What was started for a batch, ready to be started again.
   struct Recording {
-    int images = 0;
-    Size size;
-    InputLayout layout = InputLayout::kPixels;
-    cudaGraphExec_t graph = nullptr;
+    Batch batch;
+    cudaGraphExec_t graph = nullptr;  // null: it came once, and nothing was recorded yet
   };
   /// What halting knows between units of a block.
   struct BlockState {
@@ -61,23 +87,29 @@ class CudaSession : public NetworkSession {
     cuda::HaltingRows halting;
     const int32_t* counts = nullptr;  // of the rows that go on; null: all
     int score_planes = 0;             // that the last residual has left
+    bool dense = false;               // evaluated everywhere, written where active
   };
 
-  int group_size(const InputView& input) const;
+  int group_size(const Batch& batch) const;
   void prepare(int images, Size size);
+  void tell_dense_blocks() const;
   void forget_recordings();
-  cudaGraphExec_t recorded(const InputView& input);
-  /// Puts a batch that is uploaded on the stream.
-  void start(const InputView& input);
+  Recording& recording_of(const Batch& batch);
+  void record(Recording& recording);
+  /// Puts a batch whose input is there on the stream.
+  void start(const Batch& batch);
+  /// Runs a batch in groups; `enter` brings the input of one.
+  std::vector<ImageResult> run_groups(const Batch& batch,
+                                      const std::function<void(int first, int count)>& enter);
   void upload(const InputView& input);
   void upload_prescribed(int first_image);
-  void download(const InputView& input, std::span<ImageResult> results);
+  void download(const Batch& batch, std::span<ImageResult> results);
   ImageResult empty_result() const;
-  void check_prescribed(const InputView& input) const;
+  void check_prescribed(const Batch& batch) const;
 
   // What a run consists of; each call puts kernels on the stream.
-  void start_network(InputLayout layout);
-  void start_stem(InputLayout layout);
+  void start_network(Entry entry);
+  void start_stem(Entry entry);
   bool stem_on_tensor_cores() const;
   void start_block(int block);
   void start_first_bottleneck(BlockState& state, const DeviceUnit& unit);
@@ -85,9 +117,10 @@ class CudaSession : public NetworkSession {
   void start_bottleneck(BlockState& state, const DeviceUnit& unit, int number);
   void start_basic(BlockState& state, const DeviceUnit& unit, int number);
   void start_halting(BlockState& state, const DeviceUnit& unit, int number);
+  void start_lists(BlockState& state, int number);
+  bool runs_dense(int block) const;
   void start_head();
-  cuda::Product product_of(const DeviceLayer& layer, const cuda::GridShape& from,
-                           const cuda::GridShape& to, const void* input) const;
+  const void* features_at() const;
   void set_residual(cuda::Product& call, const BlockState& state, const DeviceUnit& unit,
                     int number) const;
   void start_residual(BlockState& state, const DeviceUnit& unit, cuda::Product call);
@@ -103,6 +136,7 @@ class CudaSession : public NetworkSession {
   std::shared_ptr<const CudaPlan> plan_;
   HaltingControl halting_;
   CudaSettings settings_;
+  CudaEnds ends_;
   Stream stream_;
   cuda::Launch launch_;
   DeviceMemory memory_, prescribed_memory_, scratch_;

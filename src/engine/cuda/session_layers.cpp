@@ -1,4 +1,6 @@
 // What a session puts on its stream for a network.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -30,25 +32,6 @@ double bytes_moved(const cuda::Product& call, cuda::Element type, int64_t rows) 
 }
 
 }  // namespace
-
-cuda::Product CudaSession::product_of(const DeviceLayer& layer, const cuda::GridShape& from,
-                                      const cuda::GridShape& to, const void* input) const {
-  cuda::Product call;
-  call.rows.most = to.rows();
-  call.from = from;
-  call.to = to;
-  call.kernel = layer.kernel;
-  call.stride = layer.stride;
-  call.input = input;
-  call.input_stride = call.depth = layer.depth;
-  call.weights = layer.weights;
-  call.panels = layer.panels;
-  call.bias = layer.bias;
-  call.columns = layer.columns;
-  call.output_stride = layer.columns;
-  call.relu = layer.relu;
-  return call;
-}
 
 int CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& call) {
   if (!timing_) return cuda::run(call, plan_->type, launch_);
@@ -84,15 +67,26 @@ cuda::Launch CudaSession::after_copy() const {
   return launch;
 }
 
-void CudaSession::start_network(InputLayout layout) {
+/// What enters a block and what leaves it change places with every block.
+const void* CudaSession::features_at() const {
+  return space_.streams[plan_->spec.blocks() % 2];
+}
+
+void CudaSession::start_network(Entry entry) {
+  void* const streams[] = {space_.streams[0], space_.streams[1]};
   if (budget_) {
     expect(
         cudaMemsetAsync(space_.spent, 0, size_t(geometry_.images) * sizeof(int64_t), stream_.get()),
         "the budget");
   }
-  start_stem(layout);
+  if (ends_.features_stay) {
+    expect(cudaMemsetAsync(space_.results + space_.logits_at, 0, sizeof(int32_t), stream_.get()),
+           "the features");
+  }
+  start_stem(entry);
   for (int block = 0; block < plan_->spec.blocks(); ++block) start_block(block);
   start_head();
+  std::copy(std::begin(streams), std::end(streams), space_.streams);
 }
 
 bool CudaSession::stem_on_tensor_cores() const {
@@ -101,12 +95,13 @@ bool CudaSession::stem_on_tensor_cores() const {
 }
 
 /// Leaves what enters block 1 in the first stream.
-void CudaSession::start_stem(InputLayout layout) {
+void CudaSession::start_stem(Entry entry) {
+  if (entry == Entry::kPlaced) return;
   cuda::Enter enter;
   enter.grid = geometry_.input;
   enter.channels = plan_->stem ? 3 : plan_->spec.stem_channels();
   enter.input = space_.upload;
-  enter.planes = layout == InputLayout::kPlanes;
+  enter.planes = entry == Entry::kPlanes;
   if (stem_on_tensor_cores()) enter.padded = cuda::padded_for_stem(geometry_.stem);
   enter.output = plan_->stem ? space_.input : space_.streams[0];
   cuda::run(enter, plan_->type, after_copy());
@@ -135,9 +130,14 @@ void CudaSession::start_stem(InputLayout layout) {
 
 cuda::RowSet CudaSession::rows_in(Domain domain, const BlockState& state) const {
   const int most = geometry_.blocks[size_t(state.number)].rows();
-  if (!state.counts) return {nullptr, nullptr, most};
+  if (!state.counts || state.dense) return {nullptr, state.counts, most};
   return domain == Domain::kDilated ? cuda::RowSet{space_.reached_list, state.counts + 1, most}
                                     : cuda::RowSet{space_.active_list, state.counts, most};
+}
+
+bool CudaSession::runs_dense(int block) const {
+  return plan_->spec.adaptive() &&
+         settings_.runs_dense(geometry_.blocks[size_t(block)], launch_.multiprocessors);
 }
 
 /// What enters a block lies in the first stream, and so does what leaves it.
@@ -150,6 +150,7 @@ void CudaSession::start_block(int block) {
   state.entered = space_.streams[0];
   state.stream = space_.streams[1];
   state.mean = space_.streams[2];
+  state.dense = runs_dense(block);
   const bool keeps_mean = spec.adaptive() && units.size() > 1;
   if (spec.adaptive()) {
     state.halting = space_.halting;
@@ -157,8 +158,9 @@ void CudaSession::start_block(int block) {
     state.halting.units = at<int32_t>(space_.results, space_.units_at[size_t(block)]);
     const int64_t bands = int64_t(grid.images) * cuda::bands_of(grid.positions());
     cuda::run(cuda::StartHalting{state.halting, grid.rows(), space_.halted_sums,
-                                 bands * spec.block_channels(block)},
-              launch_);
+                                 bands * spec.block_channels(block), space_.counts,
+                                 2 * int(units.size())},
+              ends_.input_is_placed ? after_copy() : launch_);
   }
   for (int number = 0; number < int(units.size()); ++number) {
     const DeviceUnit& unit = units[size_t(number)];
@@ -245,6 +247,7 @@ void CudaSession::set_residual(cuda::Product& call, const BlockState& state, con
   if (!plan_->spec.adaptive()) return;
   call.mean = state.mean;
   call.remainders = state.halting.remainders;
+  if (state.dense) call.active = state.halting.active;
   call.mean_begins = number == 1;
   call.mean_in_place = number + 1 == plan_->spec.units[size_t(state.number)];
 }
@@ -308,7 +311,7 @@ void CudaSession::start_halting(BlockState& state, const DeviceUnit& unit, int n
     scores.channels = spec.block_channels(state.number);
     scores.input = state.stream;
     scores.active = state.halting.active;
-    scores.reached = state.halting.reached;
+    scores.reached = state.dense ? nullptr : state.halting.reached;
     scores.active_count = active_count;
     scores.taps = unit.score->taps;
     scores.tap_shifts = unit.score->tap_shifts;
@@ -339,16 +342,21 @@ void CudaSession::start_halting(BlockState& state, const DeviceUnit& unit, int n
       }
     }
   }
+  if (state.dense && unit.score) halt.going_on = space_.counts + 2 * number;
   cuda::run(halt, launch_);
   if (!unit.score) return;
+  state.dense ? void(state.counts = halt.going_on) : start_lists(state, number);
+}
+
+void CudaSession::start_lists(BlockState& state, int number) {
   cuda::Lists lists;
-  lists.grid = grid;
+  lists.grid = geometry_.blocks[size_t(state.number)];
   lists.active = state.halting.active;
   lists.reached = state.halting.reached;
   lists.part_counts = space_.part_counts;
   lists.active_list = space_.active_list;
   lists.reached_list = space_.reached_list;
-  lists.before = active_count;
+  lists.before = state.counts;
   lists.counts = space_.counts + 2 * number;
   cuda::run(lists, launch_);
   state.counts = lists.counts;
@@ -358,6 +366,11 @@ void CudaSession::start_head() {
   const cuda::GridShape& grid = geometry_.blocks.back();
   const int channels = plan_->spec.block_channels(plan_->spec.blocks() - 1);
   auto* results = at<float>(space_.results, space_.logits_at);
+  if (ends_.features_stay) {
+    put(cuda::CheckFinite{int64_t(grid.rows()) * channels, space_.streams[0],
+                          at<int32_t>(space_.results, space_.logits_at)});
+    return;
+  }
   if (!plan_->head) {
     put(cuda::Leave{int64_t(grid.rows()) * channels, space_.streams[0], results});
     return;

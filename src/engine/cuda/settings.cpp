@@ -19,6 +19,16 @@ const char* CudaSettings::products_name() const {
   return "";
 }
 
+/// With so few rows the products of a unit are all on the GPU at once: with fewer they take as
+/// long, and the two kernels that write lists come on top. Not measured yet; `bench/cuda.sh` does,
+/// in the step `pays`.
+constexpr int kDenseRowsPerMultiprocessor = 32;
+
+bool CudaSettings::runs_dense(const cuda::GridShape& grid, int multiprocessors) const {
+  if (!lists || !dense) return dense;
+  return grid.rows() <= kDenseRowsPerMultiprocessor * multiprocessors;
+}
+
 CudaSettings cuda_settings(const DeviceFacts& device, std::string_view without) {
   CudaSettings settings;
   settings.overlap = device.has_hopper();
@@ -38,12 +48,19 @@ CudaSettings cuda_settings(const DeviceFacts& device, std::string_view without) 
       settings.graphs = false;
     } else if (word == "scores") {
       settings.scores = false;
+    } else if (word == "lists") {
+      settings.lists = false;
+    } else if (word == "dense") {
+      settings.dense = false;
     } else if (!word.empty()) {
       fail(
           "SACT_CUDA_WITHOUT: '{}' is not known; known are hopper, tensor-cores, overlap, sharing, "
-          "graphs and scores",
+          "graphs, scores, lists and dense",
           printable(std::string(word)));
     }
+  }
+  if (!settings.lists && !settings.dense) {
+    fail("SACT_CUDA_WITHOUT: a block runs over lists or dense; leave out one of them, not both");
   }
   return settings;
 }

@@ -48,7 +48,7 @@ CudaGeometry::CudaGeometry(const ModelSpec& spec, int image_count, Size image_si
 }
 
 int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, cuda::Element type,
-                           std::byte* base) {
+                           const CudaEnds& ends, std::byte* base) {
   const int64_t element = cuda::bytes_of(type);
   const bool has_stem = spec.stem != Stem::kNone;
   const int input_channels = has_stem ? 3 : spec.stem_channels();
@@ -73,7 +73,7 @@ int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, 
   }
   Carving carving(base);
   const int64_t values = int64_t(geometry.input.rows()) * input_channels;
-  carving.take(upload, values * 4);
+  carving.take(upload, ends.input_is_placed ? 0 : values * 4);
   const int64_t padded = int64_t(cuda::padded_for_stem(geometry.stem).rows()) * cuda::kStemChannels;
   carving.take(input, has_stem ? std::max(values, padded) * element : 0);
   for (void*& part : streams) carving.take(part, stream * element);
@@ -102,8 +102,9 @@ int64_t Workspace::lay_out(const ModelSpec& spec, const CudaGeometry& geometry, 
   carving.take(results, 0);
   logits_at = carving.used() - start;
   const int last = spec.blocks() - 1;
-  carving.skip(spec.classes > 0
-                   ? int64_t(geometry.images) * spec.outputs() * 4
+  carving.skip(spec.classes > 0 ? int64_t(geometry.images) * spec.outputs() * 4
+               : ends.features_stay
+                   ? int64_t(sizeof(int32_t))
                    : int64_t(geometry.blocks.back().rows()) * spec.block_channels(last) * 4);
   ponder_at.clear();
   units_at.clear();

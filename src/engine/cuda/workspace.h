@@ -27,6 +27,12 @@ struct CudaGeometry {
   }
 };
 
+/// What becomes of the ends of a network that is a part of another.
+struct CudaEnds {
+  bool input_is_placed = false;  // by a kernel; nothing is uploaded
+  bool features_stay = false;    // on the device; the host learns whether they are finite
+};
+
 /// Addresses in one piece of memory.
 struct Workspace {
   float* upload = nullptr;  // images as they come
@@ -43,7 +49,8 @@ struct Workspace {
   int64_t* spent = nullptr;   // [images]
   float* means = nullptr;     // [images, channels]: what the head reads
   /// Results, in one part that is copied to the host: logits, then for each block ponder costs and
-  /// units. Without a head the features of the last block come first instead.
+  /// units. Without a head the features of the last block come first instead; where they stay, a
+  /// number that is not 0 where one is not finite.
   std::byte* results = nullptr;
   int64_t result_bytes = 0;
   int64_t logits_at = 0;
@@ -51,7 +58,7 @@ struct Workspace {
 
   /// Lays it out from `base` on; returns how many bytes there are.
   int64_t lay_out(const ModelSpec& spec, const CudaGeometry& geometry, cuda::Element type,
-                  std::byte* base);
+                  const CudaEnds& ends, std::byte* base);
 };
 
 }  // namespace sact::engine

@@ -159,8 +159,8 @@ TEST(CudaLimit, KeepsWhoTheHardBudgetKeeps) {
 
 /// States, weights and masks of a block, and what scores shall be made of them.
 struct ScoreProblem {
-  ScoreProblem(size_t channel_count, cuda::Element element)
-      : channels(channel_count), type(element) {
+  ScoreProblem(size_t channel_count, cuda::Element element, bool dilates = false)
+      : channels(channel_count), type(element), is_dilated(dilates) {
     Random random(3);
     const auto values = [&](size_t count) {
       std::vector<float> made(count);
@@ -176,6 +176,18 @@ struct ScoreProblem {
     for (size_t row = 0; row < rows; ++row) {
       reached.push_back(active[row] == cuda::kActive || random.uniform(0, 1) < 0.3);
     }
+    if (is_dilated) dilate();
+  }
+
+  void dilate() {
+    ActiveRows all;
+    all.reserve(grid.rows());
+    all.start({grid.images, {grid.height, grid.width}});
+    for (int row = 0; row < grid.rows(); ++row) {
+      all.keep(row, active[size_t(row)] == cuda::kActive);
+    }
+    all.update();
+    for (size_t row = 0; row < rows; ++row) reached[row] = all.dilated_mask()[row] != 0;
   }
 
   double dot(size_t row, const float* weights) const {
@@ -191,6 +203,7 @@ struct ScoreProblem {
   const size_t rows = size_t(grid.rows()), bands = size_t(cuda::bands_of(grid.positions()));
   size_t channels;
   cuda::Element type;
+  bool is_dilated;  // `reached` are the neighbours of active rows, which the kernel can find
   FoldedScore score;
   std::array<double, 9> shifts;
   std::vector<float> x, halted;
@@ -211,7 +224,7 @@ void expect_right_scores(const ScoreProblem& of, bool planes, double tolerance) 
   call.channels = int(of.channels);
   call.input = on_x.data();
   call.active = test::as<uint8_t>(on_active);
-  call.reached = test::as<uint8_t>(on_reached);
+  call.reached = of.is_dilated ? nullptr : test::as<uint8_t>(on_reached);
   call.taps = test::as<float>(on_taps);
   call.tap_shifts = test::as<float>(on_shifts);
   call.global = test::as<float>(on_global);
@@ -260,6 +273,7 @@ TEST(CudaScores, AreDotProductsOfStatesAndSumsOverAllPositions) {
   SACT_NEEDS_GPU();
   for (const size_t channels : {size_t{6}, size_t{15}, size_t{128}}) {
     expect_right_scores({channels, cuda::Element::kFloat32}, false, 1e-3);
+    expect_right_scores({channels, cuda::Element::kFloat32, true}, false, 1e-3);
   }
 }
 
@@ -268,7 +282,40 @@ TEST(CudaScores, OfActiveRowsComeFromTheProductBefore) {
   for (const cuda::Element type : {cuda::Element::kBFloat16, cuda::Element::kFloat16}) {
     for (const size_t channels : {size_t{64}, size_t{320}, size_t{1024}}) {
       expect_right_scores({channels, type}, true, 1e-3);
+      expect_right_scores({channels, type, true}, true, 1e-3);
     }
+  }
+}
+
+TEST(CudaHalt, TellsWhetherARowGoesOn) {
+  SACT_NEEDS_GPU();
+  const GridShape grid{3, 20, 21};
+  const auto rows = size_t(grid.rows());
+  for (const bool one_goes_on : {false, true}) {
+    std::vector<float> scores(rows, 0.5f);
+    if (one_goes_on) scores[777] = 0.1f;
+    const auto on_scores = test::on_device(scores);
+    const auto cumulative = test::on_device(std::vector<float>(rows, 0.6f));
+    const auto remainders = test::on_device(std::vector<float>(rows, 0.4f));
+    const auto ponder = test::on_device(std::vector<float>(rows));
+    const auto units = test::on_device(std::vector<int32_t>(rows));
+    const auto active = test::on_device(std::vector<uint8_t>(rows, cuda::kActive));
+    const auto going_on = test::on_device(std::vector<int32_t>{0});
+    cuda::Halt call;
+    call.grid = grid;
+    call.rows.cumulative = test::as<float>(cumulative);
+    call.rows.remainders = test::as<float>(remainders);
+    call.rows.ponder = test::as<float>(ponder);
+    call.rows.units = test::as<int32_t>(units);
+    call.rows.active = test::as<uint8_t>(active);
+    call.threshold = 0.99f;
+    call.scores = test::as<float>(on_scores);
+    call.going_on = test::as<int32_t>(going_on);
+    cuda::run(call, test::launch());
+    test::wait();
+    EXPECT_EQ(test::from_device<int32_t>(going_on, 1)[0], one_goes_on ? grid.rows() : 0);
+    const auto states = test::from_device<uint8_t>(active, rows);
+    EXPECT_EQ(states[777], one_goes_on ? cuda::kActive : cuda::kHaltedNow);
   }
 }
 

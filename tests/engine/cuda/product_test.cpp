@@ -26,6 +26,7 @@ struct Case {
   bool norm = false, listed = true, by_index = false, relu = false;
   bool add = false, mean = false, begins = false, mean_in_place = false, stem = false;
   bool scores = false;
+  bool masked = false;  // some rows stay as they are
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -63,6 +64,9 @@ struct Problem {
                            : choice < 0.6 || c.begins ? -float(random.uniform(0.1, 0.9))
                                                       : float(random.uniform(0.1, 0.9)));
     }
+    for (int row = 0; row < c.to.rows(); ++row) {
+      active.push_back(c.masked && random.coin(0.4) ? cuda::kHaltedNow : cuda::kActive);
+    }
     from = read;
   }
 
@@ -97,6 +101,7 @@ struct Problem {
   GridShape from;
   std::vector<int32_t> list;
   std::vector<float> input, weights, bias, scale, shift, output, mean, remainders;
+  std::vector<uint8_t> active;
 };
 
 /// Dot products of new states with score weights, in planes, against sums of both as they are.
@@ -106,6 +111,7 @@ void expect_right_scores(const Problem& problem, const FoldedScore& score,
   const size_t plane = size_t(c.to.rows()) * cuda::kTapStride, channels = size_t(c.columns);
   const auto found = test::from_device<float>(planes, size_t(count) * plane);
   for (const int32_t row : problem.list) {
+    if (problem.active[size_t(row)] != cuda::kActive) continue;
     for (size_t dot = 0; dot < 10; ++dot) {
       double sum = 0, right = 0;
       for (size_t n = 0; n < size_t(count); ++n) {
@@ -198,6 +204,8 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
     call.mean_begins = c.begins;
     call.mean_in_place = c.mean_in_place;
   }
+  const auto active = test::on_device(problem.active);
+  if (c.masked) call.active = test::as<uint8_t>(active);
   FoldedScore score;
   Random random(9);
   score.taps = random_values(size_t(9 * c.columns), 1, random);
@@ -217,6 +225,7 @@ void expect_right(const Problem& problem, double tolerance, const Run& run) {
   std::vector<double> right_means(problem.mean.begin(), problem.mean.end());
   for (size_t i = 0; i < problem.list.size(); ++i) {
     const size_t row = size_t(problem.list[i]);
+    if (problem.active[row] != cuda::kActive) continue;
     for (size_t column = 0; column < size_t(c.columns); ++column) {
       const double sum = problem.sum(i, int(column));
       const size_t at = row * size_t(c.columns) + column;
@@ -371,6 +380,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"mean_relu", kGrid, kGrid, 1, 1, 64, 64, false, true, true, true, true, true},
         Case{"mean_in_place", kGrid, kGrid, 1, 1, 64, 128, false, true, true, true, true, true,
              false, true},
+        Case{"masked_scores_mean", kGrid, kGrid, 1, 1, 64, 256, false, false, false, false, true,
+             true, false, false, false, true, true},
+        Case{"masked_begins", kGrid, kGrid, 1, 1, 64, 128, false, false, false, true, true, true,
+             true, false, false, false, true},
+        Case{"masked_in_place", kGrid, kGrid, 1, 1, 64, 64, false, false, false, true, true, true,
+             false, true, false, false, true},
         Case{"stem",
              {2, 18, 22},
              {2, 9, 11},

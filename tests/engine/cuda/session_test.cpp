@@ -90,6 +90,14 @@ int64_t positions_of(const ImageResult& result) {
   return count;
 }
 
+/// With adaptive blocks over lists, or dense.
+CudaSettings over_lists() {
+  return cuda_settings(open_device(), "dense");
+}
+CudaSettings dense() {
+  return cuda_settings(open_device(), "lists");
+}
+
 class CudaParity : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(CudaParity, AGpuComputesWhatTheCpuComputes) {
@@ -106,7 +114,8 @@ TEST_P(CudaParity, AGpuComputesWhatTheCpuComputes) {
       control.hard_budget = 0.5 * (1 + HardBudget::smallest(spec, size));
     }
     CpuSession cpu(test::plan_of(spec, weights), 2, control);
-    CudaSession gpu(cuda_plan(spec, weights, cuda::Element::kFloat32), control);
+    const auto plan = cuda_plan(spec, weights, cuda::Element::kFloat32);
+    CudaSession gpu(plan, control, over_lists());
     const auto right = cpu.run(planes, kind.images, size);
     const auto found = gpu.run(planes, kind.images, size);
     ASSERT_EQ(found.size(), right.size());
@@ -123,9 +132,15 @@ TEST_P(CudaParity, AGpuComputesWhatTheCpuComputes) {
                   1e-4);
       }
     }
-    // What was recorded gives the same bits again.
+    // What was recorded gives the same bits again, and so do blocks that run dense.
     const auto again = gpu.run(planes, kind.images, size);
     for (size_t i = 0; i < right.size(); ++i) EXPECT_EQ(again[i].logits, found[i].logits);
+    if (!spec.adaptive()) continue;
+    const auto everywhere = CudaSession(plan, control, dense()).run(planes, kind.images, size);
+    for (size_t i = 0; i < right.size(); ++i) {
+      EXPECT_EQ(everywhere[i].logits, found[i].logits);
+      EXPECT_EQ(differing_units(everywhere[i], found[i]), 0);
+    }
   }
 }
 
@@ -141,15 +156,20 @@ void expect_about_the_same(const Kind& kind, cuda::Element type, double toleranc
     const test::WeightMap weights = test::random_weight_map(spec, seed);
     const std::vector<float> planes = random_planes(kind.images, size, seed + 10);
     CpuSession cpu(test::plan_of(spec, weights), 2);
-    CudaSession gpu(cuda_plan(spec, weights, type));
     const auto right = cpu.run(planes, kind.images, size);
-    const auto found = gpu.run(planes, kind.images, size);
-    for (size_t i = 0; i < right.size(); ++i) {
-      EXPECT_LE(differing_units(found[i], right[i]), positions_of(right[i]) / one_unit_in + 2);
-      EXPECT_LT(relative_error(found[i].logits, right[i].logits), tolerance);
+    const auto plan = cuda_plan(spec, weights, type);
+    for (const CudaSettings& settings : {over_lists(), dense()}) {
+      SCOPED_TRACE(settings.dense ? "dense" : "over lists");
+      if (settings.dense && !spec.adaptive()) continue;
+      CudaSession gpu(plan, {}, settings);
+      const auto found = gpu.run(planes, kind.images, size);
+      for (size_t i = 0; i < right.size(); ++i) {
+        EXPECT_LE(differing_units(found[i], right[i]), positions_of(right[i]) / one_unit_in + 2);
+        EXPECT_LT(relative_error(found[i].logits, right[i].logits), tolerance);
+      }
+      const auto again = gpu.run(planes, kind.images, size);
+      for (size_t i = 0; i < right.size(); ++i) EXPECT_EQ(again[i].logits, found[i].logits);
     }
-    const auto again = gpu.run(planes, kind.images, size);
-    for (size_t i = 0; i < right.size(); ++i) EXPECT_EQ(again[i].logits, found[i].logits);
   }
 }
 
@@ -202,7 +222,8 @@ TEST(CudaSettings, WhatIsLeftOutChangesNoResult) {
   const std::vector<float> planes = random_planes(kind.images, size_of(kind), 5);
   const auto right = CpuSession(test::plan_of(spec, weights), 2).run(planes, 2, size_of(kind));
   const auto plan = cuda_plan(spec, weights, cuda::Element::kBFloat16);
-  for (const char* without : {"hopper", "tensor-cores", "overlap", "sharing,graphs", "scores"}) {
+  for (const char* without : {"hopper", "tensor-cores", "overlap", "sharing,graphs", "scores",
+                              "dense", "lists", "hopper,lists"}) {
     SCOPED_TRACE(without);
     CudaSession gpu(plan, {}, cuda_settings(plan->device, without));
     for (int run = 0; run < 2; ++run) {
@@ -228,6 +249,18 @@ TEST(CudaSettings, LeaveOutWhatIsNamed) {
   EXPECT_FALSE(cuda_settings(older, "scores").scores);
   EXPECT_FALSE(cuda_settings(older, "").overlap);
   EXPECT_THROW(cuda_settings(older, "graphs,speed"), Error);
+  EXPECT_THROW(cuda_settings(older, "lists,dense"), Error);
+}
+
+TEST(CudaSettings, BlocksOfFewRowsRunDense) {
+  DeviceFacts hopper;
+  hopper.major = 9;
+  const CudaSettings usual = cuda_settings(hopper, "");
+  EXPECT_TRUE(usual.runs_dense({1, 56, 56}, 132));
+  EXPECT_FALSE(usual.runs_dense({64, 56, 56}, 132));
+  EXPECT_FALSE(usual.runs_dense({1, 56, 56}, 16));
+  EXPECT_FALSE(cuda_settings(hopper, "dense").runs_dense({1, 1, 1}, 132));
+  EXPECT_TRUE(cuda_settings(hopper, "lists").runs_dense({64, 56, 56}, 132));
 }
 
 TEST(CudaLayers, TellWhatTheyMoveAndWhatTheDeviceReaches) {

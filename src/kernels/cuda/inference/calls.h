@@ -5,6 +5,10 @@
 
 #include <cstdint>
 
+namespace sact::detect {
+struct CropBox;
+}
+
 namespace sact::cuda {
 
 /// In what activations are held. Sums have 32 bits always.
@@ -71,9 +75,13 @@ struct Product {
   void* output = nullptr;
   int64_t output_stride = 0;
   bool output_by_index = false;
-  bool relu = false;  // after the sum
+  bool float_output = false;  // in 32 bits whatever the element type; not on tensor cores
+  bool relu = false;          // after the sum
   /// The sum is added to what the output holds.
   bool add = false;
+  /// [rows of `to`]: with `add` and `mean`, rows that are not kActive stay as they are. Null: all
+  /// rows of the list are written.
+  const uint8_t* active = nullptr;
   /// Of adaptive blocks: mean += remainder * (new - old), beginning with the old state where the
   /// remainder is negated. Where that is kNoMeanYet nothing is kept: the mean is the state.
   void* mean = nullptr;
@@ -108,6 +116,29 @@ struct Enter {
   GridShape padded;     // for a stem on tensor cores, see kStemSteps; otherwise empty
   void* output = nullptr;
 };
+
+/// Whether all values are finite: `infinite` becomes 1 where one is not.
+struct CheckFinite {
+  int64_t values = 0;
+  const void* input = nullptr;
+  int32_t* infinite = nullptr;
+};
+
+/// Crops of the features of one image with max pooling, all brought to one size; see
+/// detect::crop_and_pool().
+struct Crops {
+  GridShape features;
+  int channels = 0;
+  const void* input = nullptr;
+  const detect::CropBox* boxes = nullptr;
+  int count = 0;           // of the boxes
+  int crop = 0, pool = 1;  // samples along each side, of which so many become one
+  void* output = nullptr;  // [boxes, cells, cells, channels]
+
+  constexpr int cells() const { return crop / pool; }
+};
+/// The largest `pool`.
+constexpr int kMostPooledSamples = 256;
 
 /// Rows as plain floats.
 struct Leave {
@@ -163,6 +194,8 @@ struct StartHalting {
   int count = 0;
   float* halted_sums = nullptr;
   int64_t halted_values = 0;
+  int32_t* going_on = nullptr;  // see Halt; become 0
+  int going_on_count = 0;
 };
 
 /// What positions add to halting scores: tap values of reached rows, and for each band of an image
@@ -172,7 +205,7 @@ struct Scores {
   int channels = 0;
   const void* input = nullptr;  // the stream
   const uint8_t* active = nullptr;
-  const uint8_t* reached = nullptr;
+  const uint8_t* reached = nullptr;       // null: worked out from `active`
   const int32_t* active_count = nullptr;  // 0: nothing is left to do; null: not known
   const float* taps = nullptr;            // [9, channels]; null: one score for an image
   const float* tap_shifts = nullptr;      // [9]
@@ -200,6 +233,7 @@ struct Halt {
   float* scores = nullptr;              // given, or asked for; null: neither
   const int32_t* prescribed = nullptr;  // numbers of units; null: scores decide
   bool last = false;                    // unit of the block, whose score is 1
+  int32_t* going_on = nullptr;          // becomes the number of rows where one goes on; null: no
 };
 
 /// Scores become means over tiles.

@@ -53,6 +53,19 @@ __global__ void leave_kernel(Leave p) {
   if (number < p.values) p.output[number] = to_float(static_cast<const T*>(p.input)[number]);
 }
 
+/// Many threads may write the same.
+template <typename T>
+__global__ void check_finite_kernel(CheckFinite p) {
+  after_previous();
+  const int64_t all = int64_t(gridDim.x) * blockDim.x;
+  bool finite = true;
+  for (int64_t number = own_number(); number < p.values; number += all) {
+    const float value = to_float(static_cast<const T*>(p.input)[number]);
+    finite &= fabsf(value) <= 3.4028235e38f;  // not for NaN
+  }
+  if (!finite) *p.infinite = 1;
+}
+
 template <typename T>
 __global__ void normalise_kernel(Normalise p) {
   after_previous();
@@ -228,6 +241,14 @@ void run(const Leave& call, Element type, const Launch& launch) {
   with_element(type, [&](auto element) {
     start(leave_kernel<decltype(element)>, blocks_for(call.values, kThreads), kThreads, launch,
           call);
+  });
+}
+
+void run(const CheckFinite& call, Element type, const Launch& launch) {
+  const int enough = 8 * launch.multiprocessors, blocks = blocks_for(call.values, kThreads);
+  with_element(type, [&](auto element) {
+    start(check_finite_kernel<decltype(element)>, blocks < enough ? blocks : enough, kThreads,
+          launch, call);
   });
 }
 

@@ -13,9 +13,14 @@ __device__ inline float next_mean(float mean, float old, float change, float rem
 /// Stores the sum of one column of one row.
 template <typename T>
 __device__ void finish(const Product& p, int index, int row, int column, float sum) {
+  if (p.active && p.active[row] != kActive) return;
   const float value = sum + p.bias[column];
-  T* output =
-      static_cast<T*>(p.output) + (p.output_by_index ? index : row) * p.output_stride + column;
+  const int64_t at = (p.output_by_index ? index : row) * p.output_stride + column;
+  if (p.float_output) {
+    static_cast<float*>(p.output)[at] = p.relu ? positive(value) : value;
+    return;
+  }
+  T* output = static_cast<T*>(p.output) + at;
   if (!p.add) {
     store(output, p.relu ? positive(value) : value);
     return;

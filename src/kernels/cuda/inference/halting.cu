@@ -11,6 +11,7 @@ __global__ void start_halting_kernel(StartHalting p) {
   after_previous();
   const int64_t number = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (number < p.halted_values) p.halted_sums[number] = 0;
+  if (number < p.going_on_count) p.going_on[number] = 0;
   if (number >= p.count) return;
   const HaltingState fresh = {};
   p.rows.cumulative[number] = fresh.cumulative;
@@ -64,8 +65,9 @@ __device__ void step(const Halt& p, int64_t row, float score) {
   p.rows.ponder[row] = state.ponder_cost;
   p.rows.units[row] = state.units;
   p.rows.active[row] = state.active ? kActive : kHaltedNow;
-  if (!state.active) return;        // its mean is whole
-  constexpr float kLeast = 1e-30f;  // rounding may leave nothing; a sign shall stay
+  if (!state.active) return;                    // its mean is whole
+  if (p.going_on) *p.going_on = p.grid.rows();  // many threads may write the same
+  constexpr float kLeast = 1e-30f;              // rounding may leave nothing; a sign shall stay
   const float remainder = state.remainder > kLeast ? state.remainder : kLeast;
   p.rows.remainders[row] = held == kNoMeanYet && remainder != kNoMeanYet ? -remainder : remainder;
 }
@@ -164,7 +166,8 @@ __global__ void __launch_bounds__(kThreads) settle_kernel(Settle p) {
 }  // namespace
 
 void run(const StartHalting& call, const Launch& launch) {
-  const int64_t items = call.count > call.halted_values ? call.count : call.halted_values;
+  const int64_t rows = call.count > call.going_on_count ? call.count : call.going_on_count;
+  const int64_t items = rows > call.halted_values ? rows : call.halted_values;
   start(start_halting_kernel, blocks_for(items, kThreads), kThreads, launch, call);
 }
 

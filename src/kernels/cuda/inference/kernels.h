@@ -39,6 +39,8 @@ TileShapes shapes_of(const Product& call, Element type, Launch launch);
 void run(const Normalise& call, Element type, const Launch& launch);
 void run(const Enter& call, Element type, const Launch& launch);
 void run(const Leave& call, Element type, const Launch& launch);
+void run(const CheckFinite& call, Element type, const Launch& launch);
+void run(const Crops& call, Element type, const Launch& launch);
 void run(const Pool& call, Element type, const Launch& launch);
 void run(const PoolAll& call, Element type, const Launch& launch);
 void run(const Linear& call, const Launch& launch);

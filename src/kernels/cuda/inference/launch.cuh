@@ -32,6 +32,14 @@ auto with_half_element(Element type, const Work& work) {
                                    : work(std::integral_constant<Element, Element::kBFloat16>{});
 }
 
+/// The other way round.
+template <typename T>
+constexpr Element element_of() {
+  return std::is_same_v<T, float>    ? Element::kFloat32
+         : std::is_same_v<T, __half> ? Element::kFloat16
+                                     : Element::kBFloat16;
+}
+
 /// On Hopper a kernel may be put in place while the one before still runs: after_previous() waits.
 template <typename Call>
 void start(void (*kernel)(Call), int blocks, int threads, const Launch& launch, const Call& call,

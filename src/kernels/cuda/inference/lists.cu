@@ -1,28 +1,11 @@
 // Lists of the rows that go on, and the limit to an image's work.
+#include "kernels/cuda/inference/around.cuh"
 #include "kernels/cuda/inference/launch.cuh"
 
 namespace sact::cuda {
 namespace {
 
 constexpr int kThreads = 256, kEach = kListRows / kThreads;
-
-/// Whether marked(position) holds at one of the 3x3 positions around one of an image. All nine are
-/// looked at, so that none waits for another.
-template <typename Marked>
-__device__ bool any_around(const GridShape& grid, int position, const Marked& marked) {
-  const int y = position / grid.width, x = position - y * grid.width;
-  bool any = false;
-#pragma unroll
-  for (int dy = -1; dy <= 1; ++dy) {
-#pragma unroll
-    for (int dx = -1; dx <= 1; ++dx) {
-      const int ny = min(max(y + dy, 0), grid.height - 1);
-      const int nx = min(max(x + dx, 0), grid.width - 1);
-      any |= marked(ny * grid.width + nx);
-    }
-  }
-  return any;
-}
 
 /// Whether there is nothing left that could be listed.
 __device__ bool ended(const Lists& p) {
@@ -44,17 +27,16 @@ __global__ void __launch_bounds__(kThreads) count_kernel(Lists p) {
   after_previous();
   if (ended(p)) return;
   __shared__ int warps[kWarps];
-  const int thread = int(threadIdx.x), rows = p.grid.rows(), positions = p.grid.positions();
+  const int thread = int(threadIdx.x), rows = p.grid.rows();
   const int first = int(blockIdx.x) * kListRows + thread * kEach;
   int counts = 0;
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
-    const int row = min(first + i, rows - 1), position = row % positions;
-    const uint8_t* image = p.active + (row - position);
-    const bool reach = any_around(p.grid, position, [&](int at) { return image[at] == kActive; });
+    const int row = min(first + i, rows - 1);
+    const bool reach = is_reached(p.grid, p.active, row);
     if (first + i >= rows) continue;
     p.reached[row] = reach;
-    counts += (image[position] == kActive ? 1 : 0) + (reach ? kReachedOne : 0);
+    counts += (p.active[row] == kActive ? 1 : 0) + (reach ? kReachedOne : 0);
   }
   counts = warp_sum(counts);
   if (thread % 32 == 0) warps[thread / 32] = counts;

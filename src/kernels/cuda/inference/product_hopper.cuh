@@ -455,7 +455,11 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocks)
       const auto row_of = [&](int index) {
         return index >= count ? -1 : p.list ? p.list[index] : index;
       };
-      const int row0 = row_of(index0), row1 = row_of(index1);
+      int row0 = row_of(index0), row1 = row_of(index1);
+      if constexpr (S::kMean != Mean::kNone) {
+        row0 = written_row(p, row0);
+        row1 = written_row(p, row1);
+      }
       float sums[S::kColumns / 2];
       const int first_step = schedule.first_step(item);
       begin_sums<S>(p, sums, n, first_step == 0);

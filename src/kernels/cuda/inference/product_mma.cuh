@@ -148,7 +148,8 @@ __device__ void run_tiles(const Arguments& p) {
       const int index0 = m * S::kRows + warp * 32 + part * 16 + lane / 4, index1 = index0 + 8;
       const int row0 = row_of(index0), row1 = row_of(index1);
       if constexpr (S::kMode == Mode::kResidual) {
-        add_pairs<S>(p, sums[part], n, row0, row1);
+        add_pairs<S>(p, sums[part], n, S::kMean ? written_row(p, row0) : row0,
+                     S::kMean ? written_row(p, row1) : row1);
       } else {
         store_sums<S>(p, sums[part], n, row0 < 0 || !p.output_by_index ? row0 : index0,
                       row1 < 0 || !p.output_by_index ? row1 : index1);

@@ -33,6 +33,7 @@ Arguments arguments_of(const Product& call) {
   a.output_stride = int(call.output_stride / 8);
   a.mean = static_cast<uint4*>(call.mean);
   a.remainders = call.remainders;
+  a.active = call.mean ? call.active : nullptr;
   a.scores = static_cast<const unsigned char*>(call.score_panels);
   a.score_planes = call.score_planes;
   return a;
@@ -41,7 +42,8 @@ Arguments arguments_of(const Product& call) {
 }  // namespace tensor
 
 bool tensor_cores_can_run(const Product& call) {
-  if (!call.panels || call.columns % 64 != 0 || call.output_stride % 8 != 0) return false;
+  if (!call.panels || call.float_output || call.columns % 64 != 0 || call.output_stride % 8 != 0)
+    return false;
   if (call.stem) return call.from.rows() / 2 < kMostGatheredRows;
   if (call.depth % 64 != 0 || call.input_stride % 8 != 0) return false;
   if (call.from.rows() >= kMostGatheredRows || call.to.rows() >= kMostGatheredRows) return false;

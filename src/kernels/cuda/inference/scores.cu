@@ -1,5 +1,6 @@
 // What positions add to halting scores: dot products of their states with the nine taps and with
 // the global weights.
+#include "kernels/cuda/inference/around.cuh"
 #include "kernels/cuda/inference/launch.cuh"
 #include "kernels/cuda/inference/tensor.cuh"
 
@@ -9,11 +10,6 @@ namespace {
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int kTogether = 4;  // rows of a warp at a time: weights are read once for them
 constexpr int kDots = kTaps + 1;
-
-template <typename T>
-constexpr Element element_of() {
-  return std::is_same_v<T, __half> ? Element::kFloat16 : Element::kBFloat16;
-}
 
 /// States that have halted since the last scores stay in the band's sums; `places` are those of
 /// them, in order. Returns this thread's part of global . sums.
@@ -162,6 +158,10 @@ __device__ void multiply_rows(const Scores& p, int64_t first_row, const uint8_t*
   }
 }
 
+__device__ bool is_reached(const Scores& p, int64_t row) {
+  return p.reached ? p.reached[row] != 0 : is_reached(p.grid, p.active, row);
+}
+
 /// All dot products of active rows, and taps of reached ones, lane by lane.
 template <typename T>
 __device__ void add_rows(const Scores& p, int64_t first_row, int rows, const uint8_t* states,
@@ -173,7 +173,7 @@ __device__ void add_rows(const Scores& p, int64_t first_row, int rows, const uin
     for (int i = 0; i < kTogether; ++i) {
       const int at = first + i;
       const bool active = at < rows && states[at] == kActive;
-      const bool wanted = active || (at < rows && p.taps && p.reached[first_row + at] != 0);
+      const bool wanted = active || (at < rows && p.taps && is_reached(p, first_row + at));
       inputs[i] = wanted ? static_cast<const T*>(p.input) + (first_row + at) * p.channels : nullptr;
       needed |= wanted;
     }
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(kThreads) scores_kernel(Scores p) {
       states[at] = state;
       globals[at] = 0;
       const bool is_beside =
-          kPlanes && p.taps && at < rows && state != kActive && p.reached[first_row + at] != 0;
+          kPlanes && p.taps && at < rows && state != kActive && is_reached(p, first_row + at);
       const unsigned lower = (1u << thread) - 1;
       const unsigned now = __ballot_sync(~0u, state == kHaltedNow);
       const unsigned near = __ballot_sync(~0u, is_beside);

@@ -37,6 +37,7 @@ struct Arguments {
   int output_stride = 0;    // in pieces of 16 bytes
   uint4* mean = nullptr;
   const float* remainders = nullptr;
+  const uint8_t* active = nullptr;        // which rows are written; null: all
   const unsigned char* scores = nullptr;  // [channels / 64][16][64], as the weights
   float* score_planes = nullptr;          // [column tiles, rows of `to`, kTapStride]
   float4* partial_sums = nullptr;         // of blocks that share a tile; null: none do
@@ -92,6 +93,11 @@ __device__ inline uint4 transpose_4(uint32_t v0, uint32_t v1, uint32_t v2, uint3
     v3 = b;
   }
   return make_uint4(v0, v1, v2, v3);
+}
+
+/// -1 for a row that is left as it is.
+__device__ inline int written_row(const Arguments& p, int row) {
+  return row >= 0 && p.active && p.active[row] != kActive ? -1 : row;
 }
 
 __device__ inline float positive_part(float value, bool relu) {
