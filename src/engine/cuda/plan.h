@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/cuda/device_layers.h"
+#include "engine/cuda/tile_tuning.h"
 
 namespace sact::engine {
 
@@ -38,6 +39,7 @@ struct CudaPlan {
   std::optional<DeviceLayer> stem;
   std::vector<std::vector<DeviceUnit>> blocks;
   std::optional<DeviceHead> head;  // none where features leave
+  mutable TunedShapes shapes;      // of all sessions
 
  private:
   DeviceUnit put_unit(const UnitSteps& steps, const Folding& folding);

@@ -216,8 +216,26 @@ CudaSession::Recording& CudaSession::recording_of(const Batch& batch) {
   return recordings_.back();
 }
 
-/// Records what a batch needs, and starts nothing.
+/// Measures the shapes of tiles of all products that a batch needs, on a run whose results nobody
+/// takes. What was placed by others is left as it is: a run would not find it again.
+void CudaSession::tune(const Batch& batch) {
+  if (!settings_.tuning || settings_.products != cuda::Products::kHopper ||
+      batch.entry == Entry::kPlaced) {
+    return;
+  }
+  tuning_ = true;
+  try {
+    start_network(batch.entry);
+  } catch (...) {
+    tuning_ = false;
+    throw;
+  }
+  tuning_ = false;
+}
+
+/// Records what a batch needs, and leaves nothing behind.
 void CudaSession::record(Recording& recording) {
+  tune(recording.batch);
   // Relaxed: the first start of a kernel loads it, which other modes may forbid meanwhile.
   expect(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeRelaxed), "recording");
   cudaGraph_t graph = nullptr;

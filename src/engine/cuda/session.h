@@ -96,6 +96,7 @@ class CudaSession : public NetworkSession {
   void forget_recordings();
   Recording& recording_of(const Batch& batch);
   void record(Recording& recording);
+  void tune(const Batch& batch);
   /// Puts a batch whose input is there on the stream.
   void start(const Batch& batch);
   /// Runs a batch in groups; `enter` brings the input of one.
@@ -157,6 +158,7 @@ class CudaSession : public NetworkSession {
     Event begin, end;
   };
   bool timing_ = false;
+  bool tuning_ = false;  // shapes of tiles are measured
   std::vector<TimedLayer> timed_;
 };
 

@@ -34,7 +34,9 @@ double bytes_moved(const cuda::Product& call, cuda::Element type, int64_t rows) 
 }  // namespace
 
 int CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& call) {
-  if (!timing_) return cuda::run(call, plan_->type, launch_);
+  if (tuning_) plan_->shapes.measure(call, plan_->type, stream_, launch_);
+  const cuda::Launch launch = plan_->shapes.launch_for(call, launch_);
+  if (!timing_) return cuda::run(call, plan_->type, launch);
   int32_t rows = call.rows.most;
   if (call.rows.count) {
     stream_.wait();
@@ -43,9 +45,9 @@ int CudaSession::start_product(const DeviceLayer& layer, const cuda::Product& ca
   TimedLayer timed{&layer, rows, bytes_moved(call, plan_->type, rows), {}, {}};
   // All is on the stream before it begins, so that the host takes no part of the time.
   constexpr int64_t kCycles = 50'000;
-  cuda::run(cuda::Pause{kCycles}, launch_);
+  cuda::run(cuda::Pause{kCycles}, launch);
   timed.begin.record(stream_);
-  const int planes = cuda::run(call, plan_->type, launch_);
+  const int planes = cuda::run(call, plan_->type, launch);
   timed.end.record(stream_);
   timed_.push_back(std::move(timed));
   return planes;

@@ -46,6 +46,8 @@ CudaSettings cuda_settings(const DeviceFacts& device, std::string_view without) 
       settings.sharing = false;
     } else if (word == "graphs") {
       settings.graphs = false;
+    } else if (word == "tuning") {
+      settings.tuning = false;
     } else if (word == "scores") {
       settings.scores = false;
     } else if (word == "lists") {
@@ -55,7 +57,7 @@ CudaSettings cuda_settings(const DeviceFacts& device, std::string_view without) 
     } else if (!word.empty()) {
       fail(
           "SACT_CUDA_WITHOUT: '{}' is not known; known are hopper, tensor-cores, overlap, sharing, "
-          "graphs, scores, lists and dense",
+          "graphs, tuning, scores, lists and dense",
           printable(std::string(word)));
     }
   }

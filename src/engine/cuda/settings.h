@@ -16,6 +16,7 @@ struct CudaSettings {
   bool overlap = false;  // a kernel is put in place while the one before ends
   bool sharing = true;   // several blocks share the depth of a tile
   bool graphs = true;    // what was started is recorded
+  bool tuning = true;    // shapes of tiles are measured before a recording
   bool scores = true;    // halting scores in the products that add a unit's residual
   /// Ways to run an adaptive block; with both it is the one that pays.
   bool lists = true, dense = true;

@@ -297,6 +297,29 @@ void expect_right_on_hopper(const Case& c, Element type) {
   }
 }
 
+TEST_P(CudaProduct, EveryShapeOfTilesSumsWhatItShould) {
+  SACT_NEEDS_GPU();
+  if (!open_device().has_hopper()) GTEST_SKIP() << "no Hopper GPU here";
+  const Element type = Element::kBFloat16;
+  const Problem problem(GetParam(), type, 4);
+  cuda::Launch launch = test::launch();
+  launch.products = cuda::Products::kHopper;
+  uint32_t fitting = 0;
+  const auto run = [&](const Product& call) {
+    if (fitting == 0) fitting = cuda::shapes_of(call, type, launch).fitting;
+    const int planes = cuda::run_hopper(call, type, launch);
+    test::wait();
+    return planes;
+  };
+  expect_right(problem, tolerance_of(type), run);
+  ASSERT_NE(fitting, 0u);
+  for (int shape = 0; fitting >> shape; ++shape) {
+    if (!(fitting >> shape & 1)) continue;
+    launch.shape = shape;
+    expect_right(problem, tolerance_of(type), run);
+  }
+}
+
 TEST_P(CudaProduct, HopperKernelsSumWhatTheyShould) {
   SACT_NEEDS_GPU();
   if (!open_device().has_hopper()) GTEST_SKIP() << "no Hopper GPU here";

@@ -235,6 +235,29 @@ TEST(CudaSettings, WhatIsLeftOutChangesNoResult) {
   }
 }
 
+TEST(CudaSettings, ShapesThatWereMeasuredChangeNoBit) {
+  SACT_NEEDS_GPU();
+  const Kind kind{"sact", UnitKind::kBottleneck, Halting::kSact, Stem::kImageNet, {3, 2}, 64};
+  const ModelSpec spec = spec_of(kind);
+  const test::WeightMap weights = test::random_weight_map(spec, 4);
+  const std::vector<float> planes = random_planes(kind.images, size_of(kind), 5);
+  DeviceFacts device = open_device();
+  device.multiprocessors = 2;  // so that no blocks share the depth of a tile
+  const auto run_twice = [&](const char* without) {
+    const auto plan = std::make_shared<CudaPlan>(
+        spec, [&](const WeightInfo& info) { return weights.at(info.name); },
+        cuda::Element::kBFloat16, device);
+    CudaSession gpu(plan, {}, cuda_settings(device, without));
+    gpu.run(planes, 2, size_of(kind));
+    return gpu.run(planes, 2, size_of(kind));  // recorded
+  };
+  const auto usual = run_twice("tuning"), tuned = run_twice("");
+  for (size_t i = 0; i < usual.size(); ++i) {
+    EXPECT_EQ(tuned[i].logits, usual[i].logits);
+    EXPECT_EQ(differing_units(tuned[i], usual[i]), 0);
+  }
+}
+
 TEST(CudaSettings, LeaveOutWhatIsNamed) {
   DeviceFacts hopper;
   hopper.major = 9;
