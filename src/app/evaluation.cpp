@@ -23,12 +23,15 @@ EvalResult evaluate_model(const ModelFile& model, EvaluationRequest request, con
     return {model.name(), model.spec(), own->evaluate(model, request)};
   }
   const int threads = thread_count(compute.threads);
-  const std::unique_ptr<NetworkSession> session =
-      backend
-          .load(image_network_of(model),
-                {compute.device, compute.precision, threads, {}, compute.exact})
-          ->session(threads, compute.halting);
-  return {model.name(), model.spec(), evaluation::evaluate(*session, model.spec(), request)};
+  const auto network = backend.load(
+      image_network_of(model), {compute.device, compute.precision, threads, {}, compute.exact});
+  std::vector<std::unique_ptr<NetworkSession>> owned;
+  std::vector<NetworkSession*> sessions;
+  for (int i = 0; i < network->sessions_in_turns(); ++i) {
+    owned.push_back(network->session(threads, compute.halting));
+    sessions.push_back(owned.back().get());
+  }
+  return {model.name(), model.spec(), evaluation::evaluate(sessions, model.spec(), request)};
 }
 
 }  // namespace sact::app

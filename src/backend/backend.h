@@ -55,6 +55,9 @@ class LoadedNetwork {
                                                   const HaltingControl& halting = {}) const = 0;
   /// What one session takes for a run, with its input; 0: not known, or not here.
   virtual int64_t bytes_needed(int /*count*/, Size /*size*/) const { return 0; }
+  /// Sessions that keep the device busy where batches come one after another: on a device of its
+  /// own one brings its images there while another runs.
+  virtual int sessions_in_turns() const { return 1; }
   /// The kernels that run it; empty: there is nothing to tell.
   virtual KernelFacts kernels() const { return {}; }
 };

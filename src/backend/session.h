@@ -58,6 +58,9 @@ class NetworkSession {
   std::vector<ImageResult> run(std::span<const float> planes, int count, Size size) {
     return run(planes_view(planes, count, size));
   }
+  /// Memory for so many values of an input that a device of its own reads where they lie; what was
+  /// given before is no more. Empty: there is none, and any other does as well.
+  virtual std::span<float> input_memory(int64_t /*values*/) { return {}; }
 
   /// How halting is run from now on. Only where the back end says that it can be steered.
   virtual void set_halting(const HaltingControl& halting);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -40,18 +42,21 @@ io::RgbImage image_of(const data::Batch& batch, int64_t number) {
   return image;
 }
 
+int64_t values_of(const data::Batch& batch, Size size) {
+  return batch.count * 3 * size.positions();
+}
+
 /// Central crops of a batch at the network's size, [count, H, W, 3].
 void prepare(const data::Batch& batch, Size size, const InputSpec& input, ThreadTeam& team,
-             std::vector<float>& pixels) {
+             std::span<float> pixels) {
   const size_t values = size_t(3 * size.positions());
-  pixels.resize(size_t(batch.count) * values);
   std::atomic<bool> out_of_memory = false;
   team.share(batch.count, 1, [&](int64_t first, int64_t last) {
     try {
       for (int64_t i = first; i < last; ++i) {
         const io::RgbImage image = image_of(batch, i);
         fill_network_pixels(image, view_of(image, input, {Framing::kCentralCrop, size}), input,
-                            std::span(pixels).subspan(size_t(i) * values, values));
+                            pixels.subspan(size_t(i) * values, values));
       }
     } catch (const std::bad_alloc&) {
       out_of_memory = true;  // must not leave the thread
@@ -60,11 +65,58 @@ void prepare(const data::Batch& batch, Size size, const InputSpec& input, Thread
   if (out_of_memory) throw std::bad_alloc();
 }
 
-EvalOutcome evaluate_at(Size size, NetworkSession& session, const ModelSpec& spec,
+/// A session and the batch that it runs.
+struct Lane {
+  struct Ran {
+    std::vector<ImageResult> results;
+    Clock::time_point begin, end;
+  };
+
+  NetworkSession* session = nullptr;
+  data::Batch batch;
+  std::vector<float> own_pixels;  // where the session has no memory for them
+  InputView view;
+  std::future<Ran> running;  // not valid: it has nothing to do
+
+  void prepare_batch(Size size, const InputSpec& input, ThreadTeam& team) {
+    std::span<float> pixels = session->input_memory(values_of(batch, size));
+    if (pixels.empty()) {
+      own_pixels.resize(size_t(values_of(batch, size)));
+      pixels = own_pixels;
+    }
+    prepare(batch, size, input, team, pixels);
+    view = pixels_view(pixels, batch.count, size);
+  }
+  /// `alone`: only when its result is asked for, by the thread that asks.
+  void start(bool alone) {
+    running = std::async(alone ? std::launch::deferred : std::launch::async, [this] {
+      const auto begin = Clock::now();
+      std::vector<ImageResult> results = session->run(view);
+      return Ran{std::move(results), begin, Clock::now()};
+    });
+  }
+};
+
+/// Time in which at least one of several ran, of spans in the order of their beginnings.
+class BusyTime {
+ public:
+  void add(Clock::time_point begin, Clock::time_point end) {
+    if (end <= last_) return;
+    seconds_ += std::chrono::duration<double>(end - std::max(begin, last_)).count();
+    last_ = end;
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  Clock::time_point last_ = Clock::time_point::min();
+  double seconds_ = 0;
+};
+
+EvalOutcome evaluate_at(Size size, Sessions sessions, const ModelSpec& spec,
                         const data::Dataset& dataset, const EvaluationRequest& request,
                         const std::shared_ptr<data::CorruptSamples>& corrupt) {
   const auto start = Clock::now();
-  session.expect_memory(int(std::min<int64_t>(request.batch, dataset.size())), size);
+  sessions.front()->expect_memory(int(std::min<int64_t>(request.batch, dataset.size())), size);
   const int side = storage_size(dataset, size, spec);
   data::LoaderOptions options;
   options.batch_size = request.batch;
@@ -76,28 +128,39 @@ EvalOutcome evaluate_at(Size size, NetworkSession& session, const ModelSpec& spe
   ThreadTeam team(thread_count(request.threads));
   Progress progress("evaluating", dataset.size(), "images");
   Tally tally(spec.blocks());
-  double network_seconds = 0;
-  data::Batch batch;
-  std::vector<float> pixels;
-  while (loader.next(batch)) {
+  BusyTime network;
+  std::vector<Lane> lanes(sessions.size());
+  for (size_t i = 0; i < lanes.size(); ++i) lanes[i].session = sessions[i];
+  const auto take = [&](Lane& lane) {
+    const Lane::Ran ran = lane.running.get();
+    network.add(ran.begin, ran.end);
+    for (size_t i = 0; i < ran.results.size(); ++i) {
+      tally.add(ran.results[i], lane.batch.labels[i]);
+      report(request, {dataset.sample_name(lane.batch.indices[i]), size, lane.batch.labels[i],
+                       ran.results[i]});
+    }
+    progress.advance(lane.batch.count);
+  };
+  size_t turn = 0;
+  for (;; turn = (turn + 1) % lanes.size()) {
+    Lane& lane = lanes[turn];
+    if (lane.running.valid()) take(lane);
+    if (!loader.next(lane.batch)) break;
     if (request.interrupted && request.interrupted()) {
       throw Interrupted("the evaluation was interrupted");
     }
-    prepare(batch, size, spec.input, team, pixels);
-    const auto network_start = Clock::now();
-    const std::vector<ImageResult> results = session.run(pixels_view(pixels, batch.count, size));
-    network_seconds += seconds_since(network_start);
-    for (size_t i = 0; i < results.size(); ++i) {
-      tally.add(results[i], batch.labels[i]);
-      report(request, {dataset.sample_name(batch.indices[i]), size, batch.labels[i], results[i]});
-    }
-    progress.advance(batch.count);
+    lane.prepare_batch(size, spec.input, team);
+    lane.start(lanes.size() == 1);
+  }
+  for (size_t i = 1; i < lanes.size(); ++i) {  // the oldest first
+    Lane& lane = lanes[(turn + i) % lanes.size()];
+    if (lane.running.valid()) take(lane);
   }
   progress.finish();
   corrupt->name_lost_classes(dataset);
   EvalOutcome outcome = tally.outcome(size, dataset.size());
   outcome.seconds = seconds_since(start);
-  outcome.network_seconds = network_seconds;
+  outcome.network_seconds = network.seconds();
   return outcome;
 }
 
@@ -152,6 +215,7 @@ PreparedImages prepare_images(const data::Dataset& dataset, const std::vector<in
   std::vector<float> pixels;
   while (loader.next(batch)) {
     if (request.interrupted && request.interrupted()) throw Interrupted("interrupted");
+    pixels.resize(size_t(values_of(batch, size)));
     prepare(batch, size, spec.input, team, pixels);
     images.pixels.insert(images.pixels.end(), pixels.begin(), pixels.end());
     images.labels.insert(images.labels.end(), batch.labels.begin(), batch.labels.end());
@@ -161,8 +225,9 @@ PreparedImages prepare_images(const data::Dataset& dataset, const std::vector<in
   return images;
 }
 
-std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec,
+std::vector<EvalOutcome> evaluate(Sessions sessions, const ModelSpec& spec,
                                   const EvaluationRequest& request) {
+  SACT_ASSERT(!sessions.empty());
   const auto dataset = open_data(request, spec);
   // Of all sizes together, so that an unreadable image is named once.
   const auto corrupt = std::make_shared<data::CorruptSamples>(
@@ -170,7 +235,7 @@ std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec
   std::vector<EvalOutcome> outcomes;
   for (const Size size : request.sizes) {
     validate_image_size(size);
-    outcomes.push_back(evaluate_at(size, session, spec, *dataset, request, corrupt));
+    outcomes.push_back(evaluate_at(size, sessions, spec, *dataset, request, corrupt));
   }
   return outcomes;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,13 @@ struct PreparedImages {
 PreparedImages prepare_images(const data::Dataset& dataset, const std::vector<int64_t>& samples,
                               Size size, const ModelSpec& spec, const EvaluationRequest& request);
 
+/// Sessions of one network, which take turns.
+using Sessions = std::span<NetworkSession* const>;
+
 /// Runs the network over every readable image, at each size of the request. Images are decoded by
-/// threads of their own while the network runs. Throws sact::Error when too many are unreadable.
-std::vector<EvalOutcome> evaluate(NetworkSession& session, const ModelSpec& spec,
+/// threads of their own while the network runs; with several sessions batches are prepared and
+/// brought to the device meanwhile, too. Throws sact::Error when too many are unreadable.
+std::vector<EvalOutcome> evaluate(Sessions sessions, const ModelSpec& spec,
                                   const EvaluationRequest& request);
 
 }  // namespace sact::evaluation

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "data/open.h"
@@ -37,6 +38,14 @@ class BrightnessSession : public NetworkSession {
     return results;
   }
 
+  std::span<float> input_memory(int64_t values) override {
+    if (!has_memory) return {};
+    memory.assign(size_t(values), -1);
+    return memory;
+  }
+
+  bool has_memory = false;
+  std::vector<float> memory;
   int not_finite = -1;  // an image of a batch for which it gives no number
   std::vector<int> batches;
   std::vector<float> inputs;
@@ -66,7 +75,10 @@ class Evaluate : public ::testing::Test {
     std::ofstream(directory_ / name) << "\xff\xd8\xff\xe0 nothing more";
   }
 
-  std::vector<EvalOutcome> evaluate_now() { return evaluate(session_, spec_, request_); }
+  std::vector<EvalOutcome> evaluate_now() {
+    NetworkSession* const sessions[] = {&session_};
+    return evaluate(sessions, spec_, request_);
+  }
 
   test::TemporaryDirectory directory_;
   ModelSpec spec_;
@@ -100,6 +112,42 @@ TEST_F(Evaluate, RunsEveryImageOfTheSplitAtEverySize) {
   EXPECT_EQ(session_.batches, (std::vector<int>{2, 2, 1, 2, 2, 1}));
   EXPECT_EQ(names, (std::vector<std::string>{"val/dark/0.png", "val/dark/1.png", "val/dark/2.png",
                                              "val/light/0.png", "val/light/1.png"}));
+}
+
+TEST_F(Evaluate, SessionsThatTakeTurnsSayTheSameInTheSameOrder) {
+  for (int i = 0; i < 7; ++i) write("val/a/" + std::to_string(i) + ".png", 30 * i);
+  for (int i = 0; i < 4; ++i) write("val/b/" + std::to_string(i) + ".png", 50 * i);
+  std::vector<std::string> names;
+  std::vector<float> logits;
+  request_.on_image = [&](const EvaluatedImage& image) {
+    names.push_back(image.name);
+    logits.push_back(image.result.logits[1]);
+  };
+  const auto alone = evaluate_now();
+  const auto names_alone = std::exchange(names, {});
+  const auto logits_alone = std::exchange(logits, {});
+  BrightnessSession first, second, third;
+  second.has_memory = true;
+  NetworkSession* const sessions[] = {&first, &second, &third};
+  const auto outcomes = evaluate(sessions, spec_, request_);
+  EXPECT_EQ(names, names_alone);
+  EXPECT_EQ(logits, logits_alone);
+  EXPECT_EQ(outcomes[0].accuracy, alone[0].accuracy);
+  EXPECT_EQ(outcomes[0].images, 11);
+  EXPECT_GT(outcomes[0].network_seconds, 0);
+  EXPECT_EQ(first.batches, (std::vector<int>{2, 2}));
+  EXPECT_EQ(second.batches, (std::vector<int>{2, 2}));
+  EXPECT_EQ(third.batches, (std::vector<int>{2, 1}));
+}
+
+TEST_F(Evaluate, AMistakeOfOneOfSeveralSessionsEndsTheWork) {
+  for (int i = 0; i < 9; ++i) write("val/a/" + std::to_string(i) + ".png", 0);
+  BrightnessSession first, second;
+  second.not_finite = 0;
+  NetworkSession* const sessions[] = {&first, &second};
+  const std::string message = test::error_of([&] { evaluate(sessions, spec_, request_); });
+  EXPECT_NE(message.find("val/a/2.png: the network's output is not finite"), std::string::npos)
+      << message;
 }
 
 TEST_F(Evaluate, TheNetworkSeesTheCentralCropOfWhatTheLoaderStores) {

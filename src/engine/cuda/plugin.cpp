@@ -24,6 +24,7 @@ class CudaNetwork : public LoadedNetwork {
     log_session(precision_, plan_->device);
     return std::make_unique<CudaSession>(plan_, halting);
   }
+  int sessions_in_turns() const override { return 2; }
   KernelFacts kernels() const override {
     const char* products = plan_->type == cuda::Element::kFloat32
                                ? "plain"

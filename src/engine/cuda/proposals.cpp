@@ -82,6 +82,8 @@ AnchorOutputs CudaProposals::run(const CudaSession& session,
   AnchorOutputs result;
   const size_t anchors = size_t(plan_->anchors), each = 5 * anchors;
   const auto* from = reinterpret_cast<const float*>(pinned_.data());
+  result.scores.reserve(size_t(positions) * anchors);
+  result.codes.reserve(size_t(positions) * 4 * anchors);
   for (size_t position = 0; position < size_t(positions); ++position, from += each) {
     result.scores.insert(result.scores.end(), from, from + anchors);
     result.codes.insert(result.codes.end(), from + anchors, from + each);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -19,6 +20,9 @@ namespace {
 constexpr size_t kMostRecordings = 16;
 /// Uploads in pieces: one is copied to pages that stay while another is on its way.
 constexpr size_t kUploadPiece = size_t{4} << 20;
+
+/// Values in pages that stay, which the rest of the machine cannot have: a gigabyte of them.
+constexpr int64_t kMostInputMemory = int64_t{1} << 28;
 
 /// The share of the GPU's free memory that one run may take.
 int64_t affordable_bytes() {
@@ -136,13 +140,29 @@ void CudaSession::tell_dense_blocks() const {
               dense.size() == 1 ? "runs" : "run");
 }
 
+void CudaSession::reserve_pinned(size_t bytes) {
+  if (pinned_input_.bytes() >= bytes) return;
+  pinned_input_ = {};
+  pinned_input_ = PinnedMemory(bytes);
+}
+
+std::span<float> CudaSession::input_memory(int64_t values) {
+  if (values > kMostInputMemory) return {};
+  reserve_pinned(size_t(values) * sizeof(float));
+  return {reinterpret_cast<float*>(pinned_input_.data()), size_t(values)};
+}
+
 void CudaSession::upload(const InputView& input) {
   const size_t bytes = input.values.size_bytes();
-  if (pinned_input_.bytes() < bytes) {
-    pinned_input_ = {};
-    pinned_input_ = PinnedMemory(bytes);
-  }
   const auto* from = reinterpret_cast<const std::byte*>(input.values.data());
+  const std::less<> before;
+  if (pinned_input_.data() && !before(from, pinned_input_.data()) &&
+      before(from, pinned_input_.data() + pinned_input_.bytes())) {  // see input_memory()
+    expect(cudaMemcpyAsync(space_.upload, from, bytes, cudaMemcpyHostToDevice, stream_.get()),
+           "the images");
+    return;
+  }
+  reserve_pinned(bytes);
   for (size_t at = 0; at < bytes; at += kUploadPiece) {
     const size_t piece = std::min(kUploadPiece, bytes - at);
     std::memcpy(pinned_input_.data() + at, from + at, piece);

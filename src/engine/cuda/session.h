@@ -31,6 +31,8 @@ class CudaSession : public NetworkSession {
 
   std::vector<ImageResult> run(const InputView& input) override;
   using NetworkSession::run;
+  /// In pages that stay where they are.
+  std::span<float> input_memory(int64_t values) override;
   void expect_memory(int count, Size size) const override;
   void set_halting(const HaltingControl& halting) override;
   /// Asked before every group of images, which the device runs as a whole.
@@ -102,6 +104,7 @@ class CudaSession : public NetworkSession {
   /// Runs a batch in groups; `enter` brings the input of one.
   std::vector<ImageResult> run_groups(const Batch& batch,
                                       const std::function<void(int first, int count)>& enter);
+  void reserve_pinned(size_t bytes);
   void upload(const InputView& input);
   void upload_prescribed(int first_image);
   void download(const Batch& batch, std::span<ImageResult> results);

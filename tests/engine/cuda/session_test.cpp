@@ -214,6 +214,23 @@ TEST(CudaSession, TakesAnotherHaltingControlAndCanBeInterrupted) {
   EXPECT_EQ(steered.run(planes, 2, size)[0].logits, usual[0].logits);
 }
 
+TEST(CudaSession, ReadsImagesWhereItsOwnMemoryHasThem) {
+  SACT_NEEDS_GPU();
+  const Kind kind{"plain", UnitKind::kBottleneck, Halting::kNone};
+  const ModelSpec spec = spec_of(kind);
+  const Size size = size_of(kind);
+  CudaSession session(cuda_plan(spec, test::random_weight_map(spec, 3), cuda::Element::kFloat32));
+  for (const int images : {1, 3, 2}) {
+    const std::vector<float> planes = random_planes(images, size, uint64_t(images));
+    const auto right = session.run(planes, images, size);
+    const std::span<float> own = session.input_memory(int64_t(planes.size()));
+    ASSERT_EQ(own.size(), planes.size());
+    std::copy(planes.begin(), planes.end(), own.begin());
+    const auto found = session.run(own, images, size);
+    for (size_t i = 0; i < right.size(); ++i) EXPECT_EQ(found[i].logits, right[i].logits);
+  }
+}
+
 TEST(CudaSettings, WhatIsLeftOutChangesNoResult) {
   SACT_NEEDS_GPU();
   const Kind kind{"sact", UnitKind::kBottleneck, Halting::kSact, Stem::kImageNet, {3, 2}, 64};
