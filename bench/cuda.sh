@@ -45,11 +45,13 @@ bench() {
   fi
 }
 
-# beside NAME MOST PEER ARGUMENTS...: the same with a peer where that is wanted, and without one that fails.
+# beside NAME MOST ARGUMENTS...: the same beside the peer of that name where it runs, and without one that fails.
 beside() {
-  local name=$1 most=$2 peer=$3
-  shift 3
-  [[ $peers ]] && bench "$name" "$most" "$@" --peer "$peer" && return
+  local name=$1 most=$2
+  shift 2
+  if grep -qs '^ready' "$out/peer-$name.errors"; then
+    bench "$name" "$most" "$@" --peer "$work/connect $work/peer-$name" && return
+  fi
   bench "$name" "$most" "$@"
 }
 
@@ -66,22 +68,39 @@ dtypes=(fp32 bf16)
 
 settings=("1 224" "64 224" "256 224" "1 608x1000")
 full_size() { [[ $1 == *x* ]] && echo "$1" || echo "$1x$1"; }
-peer_of() { echo "python3 $here/peers/torch_compile.py --batch $1 --size $(full_size "$2") ${*:3}"; }
 v1=(--depth 50 --unit bottleneck_v1)
-warming=()
-if [[ $peers ]] && wanted dense; then  # compiling takes a minute and more; it is kept on disk
-  warm() {
-    local name=$1
-    shift
-    timeout 240 $(peer_of "$@") </dev/null >"$out/peer-$name.txt" 2>&1 &
-    warming+=($!)
-  }
+
+# Peers take a minute and more to compile. They start at once, beside the tests, and wait for their turn at two pipes;
+# `sact bench` gets a program that connects it with them.
+running_peers=()
+start_peer() { # NAME BATCH SIZE ARGUMENTS...
+  local at=$work/peer-$1
+  mkfifo "$at.in" "$at.out"
+  timeout 400 python3 "$here/peers/torch_compile.py" --batch "$2" --size "$(full_size "$3")" "${@:4}" \
+    0<>"$at.in" 1<>"$at.out" 2>"$out/peer-$1.errors" &
+  running_peers+=("$1 $!")
+}
+cat >"$work/connect" <<'CONNECT'
+#!/bin/sh
+cat "$1.out" &
+exec cat >"$1.in"
+CONNECT
+chmod +x "$work/connect"
+wait_for_peers() {
+  local peer
+  for peer in "${running_peers[@]}"; do
+    until grep -q '^ready' "$out/peer-${peer% *}.errors" || ! kill -0 "${peer#* }" 2>/dev/null; do sleep 0.2; done
+  done
+}
+if [[ $peers ]] && wanted dense; then
   for setting in "${settings[@]}"; do
     read -r batch size <<<"$setting"
-    warm "$batch-$size" "$batch" "$size"
+    start_peer "dense-$batch-$size" "$batch" "$size"
   done
-  for batch in 1 64; do warm "v1-$batch" "$batch" 224 "${v1[@]}"; done
-  [[ ! ${TRAINED:-} ]] || warm v1-256 256 224 "${v1[@]}"
+  for batch in 1 64; do start_peer "v1-$batch" "$batch" 224 "${v1[@]}"; done
+fi
+if [[ $peers && ${TRAINED:-} ]] && wanted trained; then
+  for batch in 64 256; do start_peer "trained-$batch" "$batch" 224 "${v1[@]}"; done
 fi
 
 if wanted kernels; then
@@ -168,17 +187,15 @@ if wanted agree; then
     done
   done
 fi
+wait_for_peers
 if wanted dense; then
-  ((${#warming[@]})) && wait "${warming[@]}"
   for setting in "${settings[@]}"; do
     read -r batch size <<<"$setting"
     say "dense ResNet-101, $batch of $size"
-    beside "dense-$batch-$size" 150 "$(peer_of "$batch" "$size")" \
-      "$work/plain.safetensors" --batch "$batch" --size "$size" --density 1 --rounds 25
+    beside "dense-$batch-$size" 40 "$work/plain.safetensors" --batch "$batch" --size "$size" --density 1 --rounds 25
   done
   for batch in 1 64; do
-    beside "v1-$batch" 60 "$(peer_of "$batch" 224 "${v1[@]}")" \
-      "$work/v1.safetensors" --batch $batch --size 224 --density 1 --rounds 25
+    beside "v1-$batch" 40 "$work/v1.safetensors" --batch $batch --size 224 --density 1 --rounds 25
   done
 fi
 if wanted adaptive; then
@@ -221,8 +238,7 @@ if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
 fi
 if wanted trained && [[ ${TRAINED:-} && ${PHOTOS:-} ]]; then
   for batch in 64 256; do
-    beside "trained-$batch" 60 "$(peer_of "$batch" 224 "${v1[@]}")" \
-      "$TRAINED" "$PHOTOS"/val/*/*0.JPEG --batch $batch --size 224 --rounds 9
+    beside "trained-$batch" 60 "$TRAINED" "$PHOTOS"/val/*/*0.JPEG --batch $batch --size 224 --rounds 9
   done
 fi
 detector=${DETECTOR:-$here/../models/resnet50-coco.safetensors}

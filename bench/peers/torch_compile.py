@@ -130,6 +130,7 @@ def main():
         print(json.dumps({"runtime": f"PyTorch {torch.__version__} {given.mode}", "dtype": given.dtype,
                           "batch": given.batch, "height": height, "width": width,
                           "ready_seconds": round(time.time() - start, 1)}), flush=True)
+        print("ready", file=sys.stderr, flush=True)
         for line in sys.stdin:
             words = line.split()
             if words[:1] == ["quit"]:

@@ -254,7 +254,7 @@ TEST(CudaSettings, WhatIsLeftOutChangesNoResult) {
 
 TEST(CudaSettings, ShapesThatWereMeasuredChangeNoBit) {
   SACT_NEEDS_GPU();
-  const Kind kind{"sact", UnitKind::kBottleneck, Halting::kSact, Stem::kImageNet, {3, 2}, 64};
+  const Kind kind{"sact", UnitKind::kBottleneck, Halting::kSact, Stem::kImageNet, {2}, 64};
   const ModelSpec spec = spec_of(kind);
   const test::WeightMap weights = test::random_weight_map(spec, 4);
   const std::vector<float> planes = random_planes(kind.images, size_of(kind), 5);
