@@ -88,7 +88,8 @@ TEST_F(Registry, WhoeverIsTakenOnRequestAloneRunsDetectorsThatNoOtherDoes) {
   EXPECT_EQ(chosen({.device = "cuda", .detector = true}), "asked");
   EXPECT_EQ(chosen({.detector = true}), "fast");
   EXPECT_EQ(refusal({.device = "cuda", .precision = Precision::kFloat16}),
-            "type fp16: the back end 'wide' does not have it on cuda; use back end asked");
+            "type fp16: the back end 'wide' does not have it on cuda; use back end asked, or type "
+            "fp32");
 }
 
 TEST_F(Registry, ARefusalSpeaksInTheTermsOfWhoAsked) {
