@@ -52,12 +52,6 @@ struct FloatOperands : FloatVectors {
 
 #include "kernels/cpu/simd/winograd-inl.h"
 
-inline TypedFunctions float_functions() {
-  TypedFunctions functions = typed_functions<FloatOperands>();
-  functions.tiles = winograd_functions();
-  return functions;
-}
-
 }  // namespace sact::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -65,7 +59,8 @@ namespace sact::kernels {
 template <>
 struct Compiled<struct SimdF32, HWY_TARGET> {
   static Part part() {
-    return {isa_of(HWY_NAMESPACE::simd_target()), HWY_NAMESPACE::float_functions()};
+    return {isa_of(HWY_NAMESPACE::simd_target()),
+            HWY_NAMESPACE::functions_with_tiles<HWY_NAMESPACE::FloatOperands>()};
   }
 };
 }  // namespace sact::kernels
