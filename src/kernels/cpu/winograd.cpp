@@ -70,6 +70,8 @@ int64_t transformed_size(const PackedWeights& direct, int side) {
 
 PackedWeights transformed_weights(const PackedWeights& direct, int side, const float* data) {
   PackedWeights result = direct;
+  result.stored = WeightStorage::kOperand;
+  result.scales = nullptr;
   result.taps = (side + 2) * (side + 2);
   result.data = data;
   return result;
@@ -80,8 +82,8 @@ void transform_weights(const PackedWeights& direct, int side, int first, int las
   const int64_t row = direct.padded_depth * direct.panel_columns;
   const int64_t panel_size = (side + 2) * (side + 2) * row;
   for (int panel = first; panel < last; ++panel) {
-    const auto* from = static_cast<const float*>(direct.panel(panel));
-    (side == 2 ? transform_panel<4> : transform_panel<6>)(tile_transforms(side), from, row,
+    (side == 2 ? transform_panel<4> : transform_panel<6>)(tile_transforms(side),
+                                                          float_panel(direct, panel), row,
                                                           to + panel * panel_size);
   }
 }
