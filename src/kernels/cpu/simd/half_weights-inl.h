@@ -29,7 +29,8 @@ HWY_INLINE void next_weights(Widening<Half>& weights, Vector& w0, Vector& w1) {
 template <typename Half>
 struct HalfWeights {
   using Weight = uint16_t;
-  static constexpr int kStepBytes = kFullStepBytes / 2;
+  // Of many tiles still one alone reads the weights, between other work: they shall wait for it.
+  static constexpr AheadLimits kAhead = {kPanel * 8, 24};
 
   explicit HalfWeights(const RowProduct& p)
       : scales(p.scales), panel(thread_panel(int64_t(p.taps) * p.depth * kPanel)) {}

@@ -12,7 +12,6 @@
 constexpr int kChunkRows = 128;
 constexpr int kCacheLine = 64;
 constexpr int kMostTilesAhead = 10;
-constexpr int kFullStepBytes = kPanel * 16;  // of weights as registers take them, in four steps
 
 template <int kRows>
 using Sums = Vector[kRows][2];
@@ -27,6 +26,12 @@ struct Ahead {
       __builtin_prefetch(next, /*write=*/0, /*locality=*/2);
     }
   }
+};
+
+/// How weights are asked for.
+struct AheadLimits {
+  int step_bytes = kPanel * 16;  // that four steps use
+  int most_tiles = kMostTilesAhead;
 };
 
 /// Weights of one tap of one panel.
@@ -58,7 +63,7 @@ HWY_INLINE void ask_for_outputs(const RowProduct& p, int first, int panel) {
 template <typename Operands>
 struct PlainWeights {
   using Weight = typename Operands::Weight;
-  static constexpr int kStepBytes = kFullStepBytes;
+  static constexpr AheadLimits kAhead = {};
 
   explicit PlainWeights(const RowProduct&) {}
 
@@ -149,9 +154,9 @@ HWY_INLINE void for_each_tile(int rows, const Work& work) {
 /// The fewer tiles use a piece of weights, the more its way from memory counts: then each tile asks
 /// for its part of the next piece, at every fourth step.
 HWY_INLINE Ahead part_ahead(const void* next, int64_t bytes, int tile, int tiles,
-                            int step_bytes = kFullStepBytes) {
-  if (tiles > kMostTilesAhead || !next) return {};
-  const int lines = (step_bytes / kCacheLine + tiles - 1) / tiles;
+                            AheadLimits limits = {}) {
+  if (tiles > limits.most_tiles || !next) return {};
+  const int lines = (limits.step_bytes / kCacheLine + tiles - 1) / tiles;
   return {static_cast<const char*>(next) + bytes * tile / tiles, lines};
 }
 
@@ -165,7 +170,7 @@ void product_in_registers(const RowProduct& p) {
     const void* next = more ? weights + (panel + 1) * panel_size : p.next_weights;
     for_each_tile(p.rows, [&](auto height, int first, int tile, int tiles) {
       const Ahead ahead =
-          part_ahead(next, panel_size * int64_t(sizeof *weights), tile, tiles, Stored::kStepBytes);
+          part_ahead(next, panel_size * int64_t(sizeof *weights), tile, tiles, Stored::kAhead);
       stored.with(weights + panel * panel_size, panel * kPanel, tile, [&](auto from) {
         register_tile<decltype(height)::value, Operands, Out>(p, first, panel, from, ahead);
       });
@@ -215,7 +220,7 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
       const void* next = more ? weights + size : p.next_weights;
       for_each_tile(tap_rows.count, [&](auto height, int begin, int tile, int tiles) {
         const Ahead ahead =
-            part_ahead(next, size * int64_t(sizeof *weights), tile, tiles, Stored::kStepBytes);
+            part_ahead(next, size * int64_t(sizeof *weights), tile, tiles, Stored::kAhead);
         stored.with(weights, panel * kPanel, tile, [&](auto from) {
           memory_tile<decltype(height)::value, Operands>(
               tap_rows.inputs + begin, tap_rows.places + begin, p.depth, from, ahead);
