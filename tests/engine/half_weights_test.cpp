@@ -1,6 +1,9 @@
 // Networks whose weights fit 16 bits: stored so, they give to the bit what 32 bits give.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "engine/plans.h"
 #include "kernels/random_rows.h"
 #include "support/temporary.h"
@@ -83,8 +86,16 @@ void expect_equal(const std::vector<ImageResult>& found, const std::vector<Image
   }
 }
 
+int64_t layers_over_tiles(CpuSession& session, const InputView& input) {
+  const std::vector<LayerTime> layers = session.time_layers(input);
+  return std::count_if(layers.begin(), layers.end(), [](const LayerTime& layer) {
+    return std::string_view(layer.tap_order).find("tiles") != std::string_view::npos;
+  });
+}
+
 TEST(HalfWeights, GiveToTheBitWhatFullOnesGive) {
   const std::pair<int, Size> runs[] = {{1, {64, 64}}, {3, {70, 90}}};
+  int64_t over_tiles = 0;
   for (const kernels::Table* table : kernels::available_tables()) {
     for (const Halting halting : {Halting::kNone, Halting::kSact}) {
       for (const UnitKind unit :
@@ -113,11 +124,13 @@ TEST(HalfWeights, GiveToTheBitWhatFullOnesGive) {
             expect_equal(half_session.run(planes, images, size),
                          full_session.run(planes, images, size));
             if (HasFatalFailure()) return;
+            over_tiles += layers_over_tiles(half_session, planes_view(planes, images, size));
           }
         }
       }
     }
   }
+  EXPECT_GT(over_tiles, 0);  // others ran direct
 }
 
 TEST(HalfWeights, AreThoseOfFilesThatStoreThem) {
