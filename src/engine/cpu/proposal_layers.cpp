@@ -14,9 +14,9 @@ ProposalPlan::ProposalPlan(const ModelSpec& detector, const WeightSource& weight
   const Folding folding(detector, weights);
   const ProposalSteps& steps = *folding.architecture().proposals;
   Packing packing(table, type, multiplications);
-  hidden = packing.layer(folding.layer(steps.hidden));
-  score = packing.layer(folding.layer(steps.score));
-  box = packing.layer(folding.layer(steps.box));
+  hidden = packing.layer(folding.unscaled_layer(steps.hidden));
+  score = packing.layer(folding.unscaled_layer(steps.score));
+  box = packing.layer(folding.unscaled_layer(steps.box));
   layers = packing.count();
   arena = packing.take_arena();
 }

@@ -36,6 +36,18 @@ struct BFloat16 {
   static Element element(float value) { return bf16_from_float(value); }
 };
 
+/// Of weights alone.
+struct Float16 {
+  using Element = uint16_t;
+
+  static float value(Element element) { return float_from_f16(element); }
+  static Element element(float value) { return f16_from_float(value); }
+};
+
+/// How weights are stored: as their type of operands says or, where that is 32 bits, in 16. These
+/// are widened while they are multiplied.
+enum class WeightStorage { kOperand, kBFloat16, kFloat16 };
+
 /// Rows are whole numbers from 0 to 255, weights from -127 to 127, both times a scale; sums of
 /// their products are whole numbers of 32 bits, the same in any order. Four depths lie together:
 /// instructions multiply so many at a time.

@@ -1,5 +1,7 @@
 #include "kernels/cpu/winograd.h"
 
+#include <type_traits>
+
 #include "base/error.h"
 
 namespace sact::kernels {
@@ -60,6 +62,16 @@ void transform_panel(const TileTransforms& transforms, const typename Type::Elem
   }
 }
 
+/// A panel in its type, widened where it is stored in less.
+template <typename Type>
+const typename Type::Element* operand_panel(const PackedWeights& direct, int panel) {
+  if constexpr (std::is_same_v<Type, Float32>) {
+    return float_panel(direct, panel);
+  } else {
+    return static_cast<const typename Type::Element*>(direct.panel(panel));
+  }
+}
+
 /// Panels [first, last). Depths that lie together stay so: each number is transformed by itself.
 template <typename Type>
 void transform_panels(const PackedWeights& direct, int side, int first, int last, void* to) {
@@ -71,7 +83,7 @@ void transform_panels(const PackedWeights& direct, int side, int first, int last
     if (side == 4) transform = transform_panel<Type, 6>;
   }
   for (int panel = first; panel < last; ++panel) {
-    transform(tile_transforms(side), static_cast<const Element*>(direct.panel(panel)), row,
+    transform(tile_transforms(side), operand_panel<Type>(direct, panel), row,
               static_cast<Element*>(to) + panel * panel_size);
   }
 }
@@ -89,6 +101,8 @@ int64_t transformed_bytes(const PackedWeights& direct, int side) {
 
 PackedWeights transformed_weights(const PackedWeights& direct, int side, const void* data) {
   PackedWeights result = direct;
+  result.stored = WeightStorage::kOperand;
+  result.scales = nullptr;
   result.taps = (side + 2) * (side + 2);
   result.data = data;
   return result;
