@@ -46,4 +46,19 @@ inline uint16_t f16_from_float(float value) {
   return uint16_t(sign | uint16_t((rounded - (112u << 23)) >> 13));
 }
 
+/// Whether a number that is finite keeps its value as bfloat16.
+inline bool fits_bf16(float value) {
+  return (std::bit_cast<uint32_t>(value) & 0xffff) == 0;
+}
+
+/// The same as the other format; no branches.
+inline bool fits_f16(float value) {
+  const uint32_t magnitude = std::bit_cast<uint32_t>(value) & 0x7fffffff;
+  const bool normal = magnitude - 0x38800000u < 0x47800000u - 0x38800000u;
+  // Below the smallest normal one they are whole multiples of one number.
+  const float units = std::bit_cast<float>(normal ? 0 : magnitude) * 0x1p24f;
+  const bool small = magnitude < 0x38800000u && units == float(int(units < 1024 ? units : 0.0f));
+  return normal ? (magnitude & 0x1fff) == 0 : small;
+}
+
 }  // namespace sact

@@ -14,6 +14,16 @@ WeightSource box_weights(const ModelSpec& detector, const WeightSource& weights)
   };
 }
 
+void FoldedLayer::scale_weights() {
+  if (scales.empty()) return;
+  const size_t inputs = weights.size() / scales.size();
+  for (size_t out = 0; out < scales.size(); ++out) {
+    float* row = weights.data() + out * inputs;
+    for (size_t i = 0; i < inputs; ++i) row[i] *= scales[out];
+  }
+  scales.clear();
+}
+
 Folding::Folding(const ModelSpec& spec, const WeightSource& weights)
     : architecture_(spec), norm_epsilon_(spec.norm_epsilon), weights_(weights) {
   for (const WeightInfo& info : weight_list(spec)) infos_.emplace(info.name, info);
@@ -30,18 +40,22 @@ Affine Folding::norm(const NormStep& step) const {
   return affine;
 }
 
-FoldedLayer Folding::layer(const ConvStep& step) const {
+FoldedLayer Folding::unscaled_layer(const ConvStep& step) const {
   SACT_ASSERT(!(step.norm && step.bias));
-  FoldedLayer layer{step, values(step.name + ".weight"), {}};
-  layer.bias = step.bias ? values(step.name + ".bias") : std::vector<float>(size_t(step.out));
-  if (!step.norm) return layer;
-  Affine after = norm(*step.norm);
-  const size_t inputs = layer.weights.size() / size_t(step.out);
-  for (size_t out = 0; out < size_t(step.out); ++out) {
-    float* row = layer.weights.data() + out * inputs;
-    for (size_t i = 0; i < inputs; ++i) row[i] *= after.scale[out];
+  FoldedLayer layer{step, values(step.name + ".weight"), {}, {}};
+  if (step.norm) {
+    Affine after = norm(*step.norm);
+    layer.scales = std::move(after.scale);
+    layer.bias = std::move(after.shift);
+  } else {
+    layer.bias = step.bias ? values(step.name + ".bias") : std::vector<float>(size_t(step.out));
   }
-  layer.bias = std::move(after.shift);
+  return layer;
+}
+
+FoldedLayer Folding::layer(const ConvStep& step) const {
+  FoldedLayer layer = unscaled_layer(step);
+  layer.scale_weights();
   return layer;
 }
 

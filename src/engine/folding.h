@@ -29,7 +29,11 @@ struct Affine {
 struct FoldedLayer {
   ConvStep step;
   std::vector<float> weights;  // [out, in, kernel, kernel]
+  std::vector<float> scales;   // [out]: what is still to be multiplied with weights; empty: nothing
   std::vector<float> bias;     // [out]
+
+  /// Does that.
+  void scale_weights();
 };
 
 /// A halting score before its sigmoid: with m the mean of the input x over positions,
@@ -53,6 +57,8 @@ class Folding {
   const Architecture& architecture() const { return architecture_; }
   Affine norm(const NormStep& step) const;
   FoldedLayer layer(const ConvStep& step) const;
+  /// With its weights as they are stored, and scales.
+  FoldedLayer unscaled_layer(const ConvStep& step) const;
   FoldedScore score(const HaltingStep& step) const;
 
  private:

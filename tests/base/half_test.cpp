@@ -57,5 +57,20 @@ TEST(Half, RoundsToTheNearest) {
   }
 }
 
+TEST(Half, OnlyWhatSurvivesTheRoundTripFits) {
+  const auto expect_right = [](float value) {
+    ASSERT_EQ(fits_f16(value), float_from_f16(f16_from_float(value)) == value) << value;
+    ASSERT_EQ(fits_bf16(value), float_from_bf16(bf16_from_float(value)) == value) << value;
+  };
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    for (const float value : {float_from_f16(uint16_t(bits)), float_from_bf16(uint16_t(bits))}) {
+      if (!std::isfinite(value)) continue;
+      for (const float other : {value, std::nextafter(value, 1.0f), std::nextafter(value, -1.0f)}) {
+        expect_right(other);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sact

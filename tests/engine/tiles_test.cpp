@@ -23,10 +23,11 @@ constexpr Halting kHaltings[] = {Halting::kNone, Halting::kAct, Halting::kSact};
 
 std::shared_ptr<const Plan> plan_with(Multiplications multiplications, const ModelSpec& spec,
                                       const test::WeightMap& weights,
-                                      const kernels::Table& table = kernels::chosen_table()) {
+                                      const kernels::Table& table = kernels::chosen_table(),
+                                      kernels::DataType type = kernels::DataType::kFloat32) {
   return std::make_shared<Plan>(
-      spec, [&](const WeightInfo& info) { return weights.at(info.name); }, table,
-      kernels::DataType::kFloat32, multiplications);
+      spec, [&](const WeightInfo& info) { return weights.at(info.name); }, table, type,
+      multiplications);
 }
 
 ModelSpec spec_of(Halting halting, UnitKind unit) {
@@ -96,6 +97,44 @@ TEST(Tiles, NetworksGiveOverTilesWhatTheyGiveWithDirectProducts) {
       }
     }
   }
+}
+
+TEST(Tiles, NetworksOf16BitsGiveOverTilesNearlyWhatTheyGiveWithDirectProducts) {
+  constexpr auto kType = kernels::DataType::kBFloat16;
+  constexpr Size kSize{70, 90};
+  const std::vector<float> planes = random_planes(1, kSize, 34);
+  int runs = 0;
+  for (const kernels::Table* table : kernels::available_tables()) {
+    if (!table->functions(kType).tiles.product) continue;  // matrix tiles are direct
+    if (table == &kernels::scalar_table()) continue;       // it takes its time
+    for (const Halting halting : {Halting::kNone, Halting::kSact}) {
+      for (const UnitKind unit : kUnitKinds) {
+        ModelSpec spec = spec_of(halting, unit);
+        spec.width = 64;  // of few channels direct products are faster
+        const test::WeightMap weights = test::random_weight_map(spec, 31);
+        SCOPED_TRACE(testing::Message()
+                     << table->name << ", " << name_of(halting) << ", " << name_of(unit));
+        CpuSession whole(plan_with(Multiplications::kDirect, spec, weights, *table), 2);
+        CpuSession direct(plan_with(Multiplications::kDirect, spec, weights, *table, kType), 2);
+        CpuSession tiles(plan_with(Multiplications::kFewest, spec, weights, *table, kType), 2);
+        for (CpuSession* session : {&whole, &direct, &tiles}) {
+          if (halting == Halting::kSact) {
+            session->prescribe_units(random_units(spec, 1, kSize, 33));
+          }
+        }
+        EXPECT_GT(layers_over_tiles(tiles, planes, 1, kSize), 0);
+        const auto right = whole.run(planes, 1, kSize), found = tiles.run(planes, 1, kSize),
+                   plain = direct.run(planes, 1, kSize);
+        for (size_t i = 0; i < right.size(); ++i) {
+          EXPECT_LT(relative_error(found[i].logits, right[i].logits),
+                    0.002 + 3 * relative_error(plain[i].logits, right[i].logits));
+          EXPECT_EQ(found[i].flops, right[i].flops);
+        }
+        ++runs;
+      }
+    }
+  }
+  EXPECT_GT(runs, 0);
 }
 
 TEST(Tiles, WhatANetworkGivesDoesNotDependOnTheThreads) {
@@ -174,6 +213,9 @@ TEST(Tiles, SmallMapsAreDirectAndLargeOnesHaveLargeTiles) {
   EXPECT_EQ(tile_side({256, 256}, 8, 14, 14), 4);
   EXPECT_EQ(tile_side({256, 256}, 1, 38, 63), 4);
   EXPECT_EQ(tile_side({512, 512}, 1, 19, 32), 4);
+  // Numbers of 16 bits are exact enough for small ones, and those of 8 bits for none.
+  EXPECT_EQ(tile_side({256, 256, kernels::DataType::kBFloat16}, 1, 38, 63), 2);
+  EXPECT_EQ(tile_side({256, 256, kernels::DataType::kInt8}, 1, 38, 63), 0);
 }
 
 TEST(Tiles, FewPositionsInManyTilesAreDirect) {
@@ -197,7 +239,7 @@ TEST(TileWeights, AreMadeOnceAndEqualForAllSessions) {
     make_tile_weights(layers, sides, one);
     EXPECT_EQ(layer.tiles->of(side).data, data);
     EXPECT_EQ(made.taps, (side + 2) * (side + 2));
-    std::vector<float> again(size_t(kernels::transformed_size(layer.weights, side)));
+    std::vector<float> again(size_t(kernels::transformed_bytes(layer.weights, side)) / 4);
     kernels::transform_weights(layer.weights, side, 0, layer.weights.panels(), again.data());
     EXPECT_TRUE(std::equal(again.begin(), again.end(), static_cast<const float*>(made.data)));
   }

@@ -47,22 +47,30 @@ Case random_case(Random& random) {
   return c;
 }
 
-/// What sums of whole numbers are multiplied with; results shall be of the size of 1, or of 100
-/// where they are whole numbers again.
+/// What sums of whole numbers are multiplied with, or weights of 16 bits; results shall be of the
+/// size of 1, or of 100 where they are whole numbers again.
 std::vector<float> factors_of(const PackedWeights& packed) {
   std::vector<float> factors;
   if (!packed.scales) return factors;
+  const bool whole_numbers = packed.type->type == DataType::kInt8;
   for (int i = 0; i < packed.panels() * packed.panel_columns; ++i) {
-    factors.push_back(packed.scales[i] * 0.07f);
+    factors.push_back(packed.scales[i] * (whole_numbers ? 0.07f : 1.0f));
   }
   return factors;
 }
 
 using Function = void (*TypedFunctions::*)(const RowProduct&);
 
+/// The weights times the scales of their columns, which are the last dimension.
+std::vector<float> scaled(std::vector<float> weights, const std::vector<float>& scales) {
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] *= scales[i % scales.size()];
+  return weights;
+}
+
 /// Runs one random product with a table and with the scalar one.
 template <typename In, typename Out>
-void compare(const Table& table, Function function, DataType type, uint64_t seed) {
+void compare(const Table& table, Function function, DataType type, uint64_t seed,
+             WeightStorage stored = WeightStorage::kOperand) {
   SCOPED_TRACE(std::string(table.name) + ", seed " + std::to_string(seed));
   Random random(seed);
   Case c = random_case(random);
@@ -73,7 +81,9 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
     std::fill_n(numbers.begin() + int64_t(zero_row) * (c.depth + c.input_gap), c.depth, 0.0f);
   }
   const auto input = as<In>(numbers);
-  const auto weights = random_values(random, size_t(c.taps) * size_t(c.depth) * size_t(c.columns));
+  auto weights = random_values(random, size_t(c.taps) * size_t(c.depth) * size_t(c.columns));
+  const auto scales = random_values(random, size_t(c.columns));
+  for (float& weight : weights) weight = stored_value(weight, stored);
   auto bias = random_values(random, size_t(c.columns));
   bias.resize(size_t(c.columns) + 64, 0.0f);
   std::vector<int32_t> input_rows;
@@ -97,15 +107,17 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
     std::vector<Out> output;
     std::vector<float> mean;
   };
-  auto run = [&](const Table& with) {
+  auto run = [&](const Table& with, const std::vector<float>& numbers, WeightStorage storage) {
     Arena arena(1 << 20);
     const WeightStrides strides{1, c.columns, int64_t(c.depth) * c.columns};
-    const PackedWeights packed =
-        pack_weights(with, type, weights.data(), strides, c.taps, c.depth, c.columns, arena);
+    const PackedWeights packed = pack_weights(
+        operand_type(type), with.functions(type).panel_layout(),
+        {numbers.data(), strides, c.taps, c.depth, c.columns, storage, scales.data()}, arena);
     Results results{as<Out>(before), mean_before};
-    const std::vector<float> scales = factors_of(packed);
+    const std::vector<float> factors = factors_of(packed);
     RowProduct product;
-    product.scales = scales.data();
+    product.stored = packed.stored;
+    product.scales = factors.data();
     product.input = input.data();
     product.input_stride = c.depth + c.input_gap;
     product.input_rows = c.listed ? input_rows.data() : nullptr;
@@ -145,7 +157,13 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
     part(row, c.rows, panel, packed.panels());
     return results;
   };
-  const Results expected = run(scalar_table()), found = run(table);
+  const Results expected = run(scalar_table(), weights, stored);
+  const Results found = run(table, weights, stored);
+  if (stored != WeightStorage::kOperand) {  // to the bit what 32 bits give
+    const Results full = run(table, scaled(weights, scales), WeightStorage::kOperand);
+    ASSERT_EQ(full.output, found.output);
+    ASSERT_EQ(full.mean, found.mean);
+  }
   // Whole numbers have the same sums in any order.
   const bool exact = type == DataType::kInt8;
   const double tolerance = exact ? 0 : sizeof(Out) == sizeof(float) ? 2e-4 : 2e-2;
@@ -168,7 +186,10 @@ void compare(const Table& table, Function function, DataType type, uint64_t seed
 TEST(Product, ProductsEqualTheScalarFormOnEveryInstructionSet) {
   for (const Table* table : tested_tables()) {
     for (uint64_t seed = 1; seed <= 120; ++seed) {
-      compare<float, float>(*table, &TypedFunctions::product, DataType::kFloat32, seed);
+      for (const WeightStorage stored :
+           {WeightStorage::kOperand, WeightStorage::kBFloat16, WeightStorage::kFloat16}) {
+        compare<float, float>(*table, &TypedFunctions::product, DataType::kFloat32, seed, stored);
+      }
       compare<uint16_t, uint16_t>(*table, &TypedFunctions::product, DataType::kBFloat16, seed);
       compare<uint16_t, float>(*table, &TypedFunctions::product_to_f32, DataType::kBFloat16, seed);
       compare<uint8_t, uint8_t>(*table, &TypedFunctions::product, DataType::kInt8, seed);

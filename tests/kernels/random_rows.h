@@ -25,6 +25,19 @@ inline std::vector<float> random_values(Random& random, size_t count) {
   return values;
 }
 
+/// The number nearest to it that can be stored so.
+inline float stored_value(float value, WeightStorage stored) {
+  switch (stored) {
+    case WeightStorage::kBFloat16:
+      return float_from_bf16(bf16_from_float(value));
+    case WeightStorage::kFloat16:
+      return float_from_f16(f16_from_float(value));
+    case WeightStorage::kOperand:
+      break;
+  }
+  return value;
+}
+
 template <typename T>
 std::vector<T> as(const std::vector<float>& values) {
   std::vector<T> converted;

@@ -88,6 +88,46 @@ TEST(Weights, OfATypeWithALargestAreScaledToItByColumn) {
   EXPECT_EQ(static_cast<const int8_t*>(packed.panel(1)), data + 16);
 }
 
+TEST(Weights, AreStoredInTheSixteenBitsThatHoldThemAll) {
+  std::vector<float> weights(10000, 0.5f);
+  EXPECT_EQ(exact_storage(weights), WeightStorage::kBFloat16);
+  weights[9000] = 1 + 0x1p-10f;
+  EXPECT_EQ(exact_storage(weights), WeightStorage::kFloat16);
+  weights[1] = 0x1p-30f;  // which bfloat16 holds, but not the other
+  EXPECT_EQ(exact_storage(weights), WeightStorage::kOperand);
+  weights[9000] = 1;
+  EXPECT_EQ(exact_storage(weights), WeightStorage::kBFloat16);
+  weights[9999] = 0.1f;
+  EXPECT_EQ(exact_storage(weights), WeightStorage::kOperand);
+}
+
+TEST(Weights, OfSixteenBitsTakeHalfTheBytesAndAreWidenedWithTheirScales) {
+  constexpr int kTaps = 9, kDepth = 5, kColumns = 11;
+  Random random(1);
+  const auto scales = random_values(random, kColumns);
+  for (const WeightStorage stored : {WeightStorage::kBFloat16, WeightStorage::kFloat16}) {
+    auto weights = random_values(random, kTaps * kDepth * kColumns);
+    for (float& weight : weights) weight = stored_value(weight, stored);
+    std::vector<float> scaled = weights;
+    for (size_t i = 0; i < weights.size(); ++i) scaled[i] *= scales[i % kColumns];
+    Arena arena(1 << 20);
+    const WeightStrides strides{1, kColumns, kDepth * kColumns};
+    const auto packed = [&](const std::vector<float>& numbers, WeightStorage storage) {
+      return pack_weights(
+          operand_type(DataType::kFloat32), {8},
+          {numbers.data(), strides, kTaps, kDepth, kColumns, storage, scales.data()}, arena);
+    };
+    const PackedWeights half = packed(weights, stored);
+    const PackedWeights full = packed(scaled, WeightStorage::kOperand);
+    EXPECT_EQ(2 * half.bytes(), full.bytes());
+    for (int panel = 0; panel < full.panels(); ++panel) {
+      const float *expected = float_panel(full, panel), *found = float_panel(half, panel);
+      EXPECT_EQ(std::vector(expected, expected + full.panel_elements()),
+                std::vector(found, found + full.panel_elements()));
+    }
+  }
+}
+
 TEST(OperandTypes, AreKnownByTypeAndName) {
   EXPECT_EQ(operand_type(DataType::kFloat32).rows.bytes, 4);
   EXPECT_STREQ(name_of(DataType::kFloat32), "fp32");

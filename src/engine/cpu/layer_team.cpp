@@ -73,6 +73,7 @@ kernels::RowProduct LayerTeam::product_of(const PackedLayer& layer) {
   call.taps = layer.weights.taps;
   call.depth = layer.weights.depth;
   call.weights = layer.weights.data;
+  call.stored = layer.weights.stored;
   call.bias = layer.bias.data();
   call.scales = layer.scales.data();
   call.readable_past_rows = true;  // by what sessions take

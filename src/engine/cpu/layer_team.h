@@ -66,12 +66,12 @@ class LayerTeam {
   void show_operands(const PackedLayer& layer, const kernels::RowProduct& call) const;
 
   // Layers over tiles.
-  /// Numbers of transformed inputs that each thread has memory for.
-  int64_t transformed_numbers(int side, int depth) const;
+  /// Of transformed inputs, for each thread.
+  int64_t transformed_bytes(int side, int depth) const;
   /// The calling thread's part of a convolution over tiles, which all threads call; `rows` outputs
   /// are asked for.
   void multiply_tiles(int thread, const PackedLayer& layer, kernels::TileConvolution call,
-                      int64_t rows);
+                      int64_t rows, bool to_f32);
 
   // The profile.
   bool profiling() const { return profiling_; }

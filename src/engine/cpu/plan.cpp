@@ -33,11 +33,11 @@ PackedUnit packed_unit(const UnitSteps& steps, const Folding& folding, Packing& 
   }
   if (steps.shortcut) {
     const LayerScales own = scales ? LayerScales{scales->at(first.name)} : LayerScales{};
-    unit.shortcut = packing.layer(folding.layer(*steps.shortcut), own);
+    unit.shortcut = packing.layer(folding.unscaled_layer(*steps.shortcut), own);
   }
   for (size_t i = 0; i < steps.convolutions.size(); ++i) {
     const LayerScales own = scales ? scales_of(steps, i, *scales) : LayerScales{};
-    unit.layers.push_back(packing.layer(folding.layer(steps.convolutions[i]), own));
+    unit.layers.push_back(packing.layer(folding.unscaled_layer(steps.convolutions[i]), own));
   }
   unit.relu = steps.relu;
   if (steps.halting) unit.score = packing.score(folding.score(*steps.halting));
@@ -50,10 +50,22 @@ Packing::Packing(const kernels::Table& table, kernels::DataType type,
                  Multiplications multiplications)
     : table_(table), type_(type), multiplications_(multiplications), arena_(kWeightPieceBytes) {}
 
-PackedLayer Packing::pack(const FoldedLayer& folded, kernels::DataType type,
-                          const std::vector<float>& weights, const kernels::WeightStrides& strides,
-                          int taps, int depth) {
-  const ConvStep& step = folded.step;
+PackedLayer Packing::pack(FoldedLayer source, kernels::DataType type,
+                          const kernels::WeightStrides& strides, int taps, int depth,
+                          LayerScales scales) {
+  using kernels::WeightStorage;
+  const ConvStep& step = source.step;
+  const WeightStorage stored = type == kernels::DataType::kFloat32
+                                   ? kernels::exact_storage(source.weights)
+                                   : WeightStorage::kOperand;
+  if (stored == WeightStorage::kOperand) source.scale_weights();
+  const kernels::WeightMatrix matrix{source.weights.data(),
+                                     strides,
+                                     taps,
+                                     depth,
+                                     step.out,
+                                     stored,
+                                     source.scales.empty() ? nullptr : source.scales.data()};
   PackedLayer layer;
   layer.name = step.name;
   layer.index = count_++;
@@ -61,21 +73,10 @@ PackedLayer Packing::pack(const FoldedLayer& folded, kernels::DataType type,
   layer.stride = step.stride;
   layer.domain = step.domain;
   layer.relu = step.relu;
-  layer.weights =
-      kernels::pack_weights(table_, type, weights.data(), strides, taps, depth, step.out, arena_);
-  layer.bias = folded.bias;
+  layer.weights = kernels::pack_weights(kernels::operand_type(type),
+                                        table_.functions(type).panel_layout(), matrix, arena_);
+  layer.bias = std::move(source.bias);
   layer.bias.resize(size_t(layer.weights.panels()) * size_t(layer.weights.panel_columns), 0.0f);
-  return layer;
-}
-
-PackedLayer Packing::layer(const FoldedLayer& folded, LayerScales scales) {
-  const int taps = folded.step.kernel * folded.step.kernel;
-  PackedLayer layer = pack(folded, type_, folded.weights, {int64_t(folded.step.in) * taps, taps, 1},
-                           taps, folded.step.in);
-  const bool can_tile = table_.functions(type_).tiles.product && taps == 9 && layer.stride == 1;
-  if (can_tile && multiplications_ == Multiplications::kFewest) {
-    layer.tiles = std::make_shared<TileWeights>(layer.weights);
-  }
   if (!layer.weights.scales) return layer;
   for (size_t column = 0; column < layer.bias.size(); ++column) {
     layer.scales.push_back(layer.weights.scales[column] * scales.input / scales.output);
@@ -84,10 +85,20 @@ PackedLayer Packing::layer(const FoldedLayer& folded, LayerScales scales) {
   return layer;
 }
 
-PackedLayer Packing::float_layer(const FoldedLayer& folded) {
-  const int taps = folded.step.kernel * folded.step.kernel;
-  return pack(folded, float_type(), folded.weights, {int64_t(folded.step.in) * taps, taps, 1}, taps,
-              folded.step.in);
+PackedLayer Packing::layer(FoldedLayer unscaled, LayerScales scales) {
+  const int depth = unscaled.step.in, taps = unscaled.step.kernel * unscaled.step.kernel;
+  PackedLayer layer =
+      pack(std::move(unscaled), type_, {int64_t(depth) * taps, taps, 1}, taps, depth, scales);
+  const bool can_tile = table_.functions(type_).tiles.product && taps == 9 && layer.stride == 1;
+  if (can_tile && multiplications_ == Multiplications::kFewest) {
+    layer.tiles = std::make_shared<TileWeights>(layer.weights);
+  }
+  return layer;
+}
+
+PackedLayer Packing::float_layer(FoldedLayer unscaled) {
+  const int depth = unscaled.step.in, taps = unscaled.step.kernel * unscaled.step.kernel;
+  return pack(std::move(unscaled), float_type(), {int64_t(depth) * taps, taps, 1}, taps, depth);
 }
 
 kernels::DataType Packing::float_type() const {
@@ -96,21 +107,22 @@ kernels::DataType Packing::float_type() const {
   return table_.functions(DataType::kBFloat16).native ? DataType::kBFloat16 : DataType::kFloat32;
 }
 
-PackedLayer Packing::stem(const FoldedLayer& folded) {
-  const int out = folded.step.out, colours = folded.step.in, side = folded.step.kernel;
-  std::vector<float> weights(folded.weights.size());
+PackedLayer Packing::stem(FoldedLayer unscaled) {
+  const int out = unscaled.step.out, colours = unscaled.step.in, side = unscaled.step.kernel;
+  std::vector<float> weights(unscaled.weights.size());
   size_t index = 0;
   for (int o = 0; o < out; ++o) {
     for (int y = 0; y < side; ++y) {
       for (int x = 0; x < side; ++x) {
         for (int c = 0; c < colours; ++c) {
-          weights[index++] = folded.weights[size_t(((o * colours + c) * side + y) * side + x)];
+          weights[index++] = unscaled.weights[size_t(((o * colours + c) * side + y) * side + x)];
         }
       }
     }
   }
+  unscaled.weights = std::move(weights);
   const int depth = side * colours;
-  return pack(folded, float_type(), weights, {int64_t(side) * depth, 1, depth}, side, depth);
+  return pack(std::move(unscaled), float_type(), {int64_t(side) * depth, 1, depth}, side, depth);
 }
 
 PackedScore Packing::score(const FoldedScore& folded) {
@@ -144,7 +156,8 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
   const Folding folding(spec, weights);
   const Architecture& architecture = folding.architecture();
   Packing packing(table, type, multiplications);
-  if (architecture.stem) stem = packing.stem(folding.layer(architecture.stem->convolution));
+  if (architecture.stem)
+    stem = packing.stem(folding.unscaled_layer(architecture.stem->convolution));
   for (const auto& block : architecture.blocks) {
     blocks.emplace_back();
     for (const UnitSteps& unit : block) {
@@ -155,7 +168,7 @@ Plan::Plan(const ModelSpec& model, const WeightSource& weights, const kernels::T
   if (architecture.head) {
     head.emplace();
     if (architecture.head->norm) head->norm = folding.norm(*architecture.head->norm);
-    head->layer = packing.float_layer(folding.layer(architecture.head->linear));
+    head->layer = packing.float_layer(folding.unscaled_layer(architecture.head->linear));
   }
   layers = packing.count();
   arena = packing.take_arena();

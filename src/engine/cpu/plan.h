@@ -26,7 +26,7 @@ struct PackedLayer {
   bool relu = false;  // after it
   kernels::PackedWeights weights;
   std::vector<float> bias;    // for whole panels
-  std::vector<float> scales;  // of sums of whole numbers, for whole panels; of others none
+  std::vector<float> scales;  // as of a RowProduct, for whole panels; where there are none, empty
   std::shared_ptr<TileWeights> tiles = nullptr;  // where it can run over tiles
 
   kernels::DataType type() const { return weights.type->type; }
@@ -66,21 +66,22 @@ class Packing {
  public:
   Packing(const kernels::Table& table, kernels::DataType type, Multiplications multiplications);
 
-  PackedLayer layer(const FoldedLayer& folded, LayerScales scales = {});
+  /// Weights of 32 bits that all fit 16 are stored so, with their scales beside them.
+  PackedLayer layer(FoldedLayer unscaled, LayerScales scales = {});
   /// The same in floats, whatever the others are.
-  PackedLayer float_layer(const FoldedLayer& folded);
+  PackedLayer float_layer(FoldedLayer unscaled);
   /// The rows of the kernel become taps; a tap's depth is the width and the colours, as they lie in
   /// an image.
-  PackedLayer stem(const FoldedLayer& folded);
+  PackedLayer stem(FoldedLayer unscaled);
   PackedScore score(const FoldedScore& folded);
 
   int count() const { return count_; }  // of layers and scores
   Arena take_arena() { return std::move(arena_); }
 
  private:
-  PackedLayer pack(const FoldedLayer& folded, kernels::DataType type,
-                   const std::vector<float>& weights, const kernels::WeightStrides& strides,
-                   int taps, int depth);
+  PackedLayer pack(FoldedLayer source, kernels::DataType type,
+                   const kernels::WeightStrides& strides, int taps, int depth,
+                   LayerScales scales = {});
 
   /// What layers have that do not run in whole numbers.
   kernels::DataType float_type() const;

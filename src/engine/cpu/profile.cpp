@@ -3,6 +3,21 @@
 #include <fmt/format.h>
 
 namespace sact::engine {
+namespace {
+
+const char* widened(kernels::WeightStorage stored) {
+  switch (stored) {
+    case kernels::WeightStorage::kBFloat16:
+      return " with weights of bf16";
+    case kernels::WeightStorage::kFloat16:
+      return " with weights of fp16";
+    case kernels::WeightStorage::kOperand:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
 
 std::vector<DescribedLayer> described_layers(const Plan& plan,
                                              const std::vector<LayerProfile>& profile) {
@@ -10,7 +25,7 @@ std::vector<DescribedLayer> described_layers(const Plan& plan,
   auto add = [&](const PackedLayer& layer) {
     const kernels::PackedWeights& weights = layer.weights;
     layers.push_back({layer.name, weights.taps, weights.depth, weights.columns, false,
-                      profile[size_t(layer.index)], layer.type()});
+                      profile[size_t(layer.index)], layer.type(), weights.stored});
   };
   auto add_score = [&](const PackedScore& score) {
     layers.push_back({score.name, score.taps ? kernels::kScoreTaps : 1, int(score.global.size()), 1,
@@ -34,10 +49,11 @@ std::string line_of(const DescribedLayer& layer, const Plan& plan) {
     return fmt::format("{}: not run, all positions had halted", layer.name);
   }
   return fmt::format(
-      "{}: {} rows, {}, {} {}, taps in {} ({}), threads {} x {} (rows x columns: {}), {:.3f} ms",
+      "{}: {} rows, {}, {} {}{}, taps in {} ({}), threads {} x {} (rows x columns: {}), {:.3f} ms",
       layer.name, profile.rows, layer.product(), plan.table.name, kernels::name_of(layer.type),
-      kernels::name_of(profile.taps.order), profile.taps.why, profile.split.row_parts,
-      profile.split.column_parts, profile.split.why, 1e3 * profile.seconds);
+      widened(layer.stored), kernels::name_of(profile.taps.order), profile.taps.why,
+      profile.split.row_parts, profile.split.column_parts, profile.split.why,
+      1e3 * profile.seconds);
 }
 
 }  // namespace sact::engine

@@ -32,6 +32,7 @@ struct DescribedLayer {
   bool score = false;  // a halting score, which is worked out in 32 bits always
   LayerProfile profile;
   kernels::DataType type = kernels::DataType::kFloat32;  // of its operands
+  kernels::WeightStorage stored = kernels::WeightStorage::kOperand;
 
   std::string product() const { return product_text(taps, depth, columns); }
   double operations() const { return 2.0 * double(profile.rows) * taps * depth * columns; }

@@ -14,9 +14,9 @@ ProposalPlan::ProposalPlan(const ModelSpec& detector, const WeightSource& weight
   const Folding folding(detector, weights);
   const ProposalSteps& steps = *folding.architecture().proposals;
   Packing packing(table, type, multiplications);
-  hidden = packing.layer(folding.layer(steps.hidden));
-  score = packing.layer(folding.layer(steps.score));
-  box = packing.layer(folding.layer(steps.box));
+  hidden = packing.layer(folding.unscaled_layer(steps.hidden));
+  score = packing.layer(folding.unscaled_layer(steps.score));
+  box = packing.layer(folding.unscaled_layer(steps.box));
   layers = packing.count();
   arena = packing.take_arena();
 }
@@ -30,9 +30,11 @@ void ProposalSession::prepare(Size size) {
   grid_ = {};
   const Grid grid{1, size};
   const int depth = plan_->hidden.weights.depth, columns = plan_->hidden.weights.columns;
-  tile_side_ = plan_->hidden.tiles ? tile_side({depth, columns}, 1, size.height, size.width) : 0;
+  tile_side_ = plan_->hidden.tiles
+                   ? tile_side({depth, columns, plan_->type}, 1, size.height, size.width)
+                   : 0;
   const int64_t transformed =
-      tile_side_ > 0 ? team_->size() * transformed_numbers(tile_side_, depth) : 0;
+      tile_side_ > 0 ? team_->size() * transformed_bytes(tile_side_, depth) : 0;
   take_memory(size, transformed);
   if (tile_side_ > 0) {
     TileWeights* const layers[] = {plan_->hidden.tiles.get()};
@@ -52,17 +54,17 @@ void ProposalSession::take_memory(Size size, int64_t transformed) {
   const int64_t hidden = rows * operand_stride(plan_->hidden.weights.columns);
   const int64_t outputs = plan_->score.weights.columns + plan_->box.weights.columns;
   const int64_t operands = (features + hidden) * operand_size();
-  expect_memory(uint64_t(operands + 4 * (transformed + rows * (9 + outputs))),
+  expect_memory(uint64_t(operands + transformed + 4 * rows * (9 + outputs)),
                 fmt::format("proposals on features of {}x{}", size.height, size.width),
                 arena_.bytes());
   if (rows == held_rows_ && transformed == held_transformed_) return;
   held_rows_ = 0;
   held_transformed_ = 0;
   arena_ = Arena(0);  // before more is taken
-  Arena arena(size_t(operands + 4 * transformed) + (size_t{1} << 20));
+  Arena arena(size_t(operands + transformed) + (size_t{1} << 20));
   features_ = arena.take<std::byte>(features * operand_size());
   hidden_ = arena.take<std::byte>(hidden * operand_size());
-  transformed_ = arena.take<float>(transformed);
+  transformed_ = arena.take<std::byte>(transformed);
   arena_ = std::move(arena);
   held_rows_ = rows;
   held_transformed_ = transformed;
@@ -127,7 +129,7 @@ void ProposalSession::convolve(int thread) {
   call.product = product;
   call.product.weights = layer.tiles->of(tile_side_).data;
   call.product.taps = call.grid.products();
-  multiply_tiles(thread, layer, call, grid_.rows());
+  multiply_tiles(thread, layer, call, grid_.rows(), false);
 }
 
 }  // namespace sact::engine

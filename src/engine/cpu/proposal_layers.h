@@ -48,11 +48,11 @@ class ProposalSession : private LayerTeam {
   RowList tiles_;       // all of them
   RowList neighbours_;  // where it is direct
   Arena arena_{0};
-  // What the arena is for: rows, and numbers of transformed inputs of all threads.
+  // What the arena is for: rows, and bytes of transformed inputs of all threads.
   int64_t held_rows_ = 0, held_transformed_ = 0;
   // Operands, [rows, channels]; the features have a row of zeros after the last.
   void *features_ = nullptr, *hidden_ = nullptr;
-  float* transformed_ = nullptr;
+  void* transformed_ = nullptr;
 };
 
 }  // namespace sact::engine

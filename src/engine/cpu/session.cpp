@@ -157,7 +157,7 @@ int64_t CpuSession::arena_bytes(const Needs& needs) const {
          means * head_operands().rows.bytes + needs.input * input_operands().rows.bytes +
          needs.rows * int64_t(sizeof(HaltingState) + 4 * (2 + kernels::kScoreStride)) +
          team_->size() * (8 * needs.chunk + 4 * needs.channels + 16 * sums + 8 * needs.rows +
-                          4 * needs.transformed) +
+                          needs.transformed) +
          (int64_t{1} << 20);
 }
 
@@ -222,7 +222,7 @@ void CpuSession::take_memory(const Needs& now) {
     scratch.halting = arena.take<int32_t>(needs.rows);
     scratch.hidden = arena.take<int32_t>(needs.rows);
   }
-  transformed_ = arena.take<float>(team_->size() * needs.transformed);
+  transformed_ = arena.take<std::byte>(team_->size() * needs.transformed);
   arena_ = std::move(arena);
   rows_.reserve(int(needs.rows));
   for (RowList* list : {&tiles_, &wide_tiles_}) list->reserve(size_t(needs.rows));

@@ -62,7 +62,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   struct Needs {
     int64_t stream = 0, operand = 0, input = 0, rows = 0, chunk = 0, channels = 0, images = 0;
     int64_t outputs = 0;
-    int64_t transformed = 0;  // for each thread
+    int64_t transformed = 0;  // bytes, for each thread
     bool operator==(const Needs&) const = default;
   };
 
@@ -140,7 +140,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
 
   // Layers over tiles.
   int chosen_side(int block, int images, Size size) const;
-  /// Numbers of transformed inputs, for each thread.
+  /// Bytes of transformed inputs, for each thread.
   int64_t transformed_in(int block, int images, Size size) const;
   kernels::TileGrid tile_grid(int block) const;
   void choose_tiles();
@@ -149,7 +149,7 @@ class CpuSession : public NetworkSession, private LayerTeam {
   const RowList& tiles_in(Domain domain) const;
   bool runs_over_tiles(int block, const PackedLayer& layer) const;
   void convolve_tiles(int thread, int block, const PackedLayer& layer,
-                      const kernels::RowProduct& product, bool inputs_everywhere);
+                      const kernels::RowProduct& product, bool inputs_everywhere, bool to_f32);
   /// A 3x3 layer of stride 1, over tiles or direct.
   void convolve(int thread, int block, const PackedLayer& layer, const kernels::RowProduct& product,
                 bool inputs_everywhere, bool to_f32);
@@ -200,8 +200,8 @@ class CpuSession : public NetworkSession, private LayerTeam {
   // Layers over tiles, for the geometry of the run.
   std::vector<int> tile_sides_;                              // of each block; 0: none
   std::vector<const kernels::PackedWeights*> tile_weights_;  // of each layer, or null
-  RowList tiles_, wide_tiles_;    // with any active row; with any of the dilated set
-  float* transformed_ = nullptr;  // inputs of tiles
+  RowList tiles_, wide_tiles_;   // with any active row; with any of the dilated set
+  void* transformed_ = nullptr;  // inputs of tiles
   // Halting, [rows].
   ActiveRows rows_;
   HaltingState* states_ = nullptr;

@@ -235,7 +235,7 @@ void CpuSession::run_conv2_and_conv3(int thread, int block, const PackedUnit& un
   const bool tiles = runs_over_tiles(block, unit.layers[1]);
   if (tiles) {  // a tile has rows of several chunks: all are done before
     conv2.output = narrow_;
-    convolve_tiles(thread, block, unit.layers[1], conv2, false);
+    convolve_tiles(thread, block, unit.layers[1], conv2, false, false);
     team_->barrier();
     conv3.input = narrow_;
     if (conv3.rows < geometry_->blocks[size_t(block)].grid.rows()) conv3.list = conv2.list;

@@ -9,7 +9,7 @@ namespace sact::engine {
 namespace {
 
 WindowLayer window_layer(const PackedLayer& layer) {
-  return {layer.weights.depth, layer.weights.columns};
+  return {layer.weights.depth, layer.weights.columns, layer.type()};
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ int64_t CpuSession::transformed_in(int block, int images, Size size) const {
   for (const PackedUnit& unit : plan_->blocks[size_t(block)]) {
     for (const PackedLayer& layer : unit.layers) {
       if (side > 0 && layer.tiles) {
-        most = std::max(most, transformed_numbers(side, layer.weights.depth));
+        most = std::max(most, transformed_bytes(side, layer.weights.depth));
       }
     }
   }
@@ -108,7 +108,7 @@ const void* CpuSession::first_window_weights(int thread, int block, const Packed
 void CpuSession::convolve(int thread, int block, const PackedLayer& layer,
                           const kernels::RowProduct& product, bool inputs_everywhere, bool to_f32) {
   if (runs_over_tiles(block, layer)) {
-    convolve_tiles(thread, block, layer, product, inputs_everywhere);
+    convolve_tiles(thread, block, layer, product, inputs_everywhere, to_f32);
   } else {
     multiply(thread, layer, product, to_f32);
   }
@@ -117,7 +117,8 @@ void CpuSession::convolve(int thread, int block, const PackedLayer& layer,
 /// The calling thread's part of a layer over tiles. Its output is at the rows of its positions.
 /// Inputs of a bottleneck unit were computed at the dilated set, others everywhere.
 void CpuSession::convolve_tiles(int thread, int block, const PackedLayer& layer,
-                                const kernels::RowProduct& product, bool inputs_everywhere) {
+                                const kernels::RowProduct& product, bool inputs_everywhere,
+                                bool to_f32) {
   const int rows = geometry_->blocks[size_t(block)].grid.rows();
   const RowList& tiles = tiles_in(layer.domain);
   kernels::TileConvolution call;
@@ -134,7 +135,7 @@ void CpuSession::convolve_tiles(int thread, int block, const PackedLayer& layer,
   call.product.weights = tile_weights_[size_t(layer.index)]->data;
   call.product.taps = call.grid.products();
   call.product.input_rows = call.product.list = call.product.output_rows = nullptr;
-  multiply_tiles(thread, layer, call, int64_t(rows_in(layer.domain).size()));
+  multiply_tiles(thread, layer, call, int64_t(rows_in(layer.domain).size()), to_f32);
 }
 
 }  // namespace sact::engine

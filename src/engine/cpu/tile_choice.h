@@ -3,11 +3,14 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/operand_types.h"
+
 namespace sact::engine {
 
 /// A 3x3 convolution of stride 1.
 struct WindowLayer {
   int depth = 0, columns = 0;
+  kernels::DataType type = kernels::DataType::kFloat32;
 };
 
 /// What a direct product over so many positions costs, and a convolution over so many tiles: both

@@ -20,7 +20,7 @@ size_t form_number(int side) {
 struct Making {
   const kernels::PackedWeights* direct;
   int side;
-  float* data;
+  void* data;
 };
 
 }  // namespace
@@ -36,21 +36,21 @@ void make_tile_weights(std::span<TileWeights* const> layers, std::span<const int
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   std::vector<size_t> missing;
-  uint64_t numbers = 0;
+  uint64_t bytes = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     if (layers[i]->forms_[form_number(sides[i])].weights) continue;
     missing.push_back(i);
-    numbers += uint64_t(kernels::transformed_size(layers[i]->direct_, sides[i]));
+    bytes += uint64_t(kernels::transformed_bytes(layers[i]->direct_, sides[i]));
   }
   if (missing.empty()) return;
-  expect_memory(numbers * sizeof(float), "the weights for tiles, which --exact does without,");
+  expect_memory(bytes, "the weights for tiles, which --exact does without,");
   std::vector<Arena> arenas;
   std::vector<Making> all;
   for (const size_t i : missing) {
     const kernels::PackedWeights& direct = layers[i]->direct_;
-    const int64_t size = kernels::transformed_size(direct, sides[i]);
-    arenas.emplace_back(size_t(size) * sizeof(float));
-    all.push_back({&direct, sides[i], arenas.back().take<float>(size)});
+    const int64_t size = kernels::transformed_bytes(direct, sides[i]);
+    arenas.emplace_back(size_t(size));
+    all.push_back({&direct, sides[i], arenas.back().take<std::byte>(size)});
   }
   const int parts = team.size();
   team.run(parts, [&](int part) {

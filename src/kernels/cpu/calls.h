@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/elements.h"
+
 namespace sact::kernels {
 
 /// What becomes of the finished sums of a product.
@@ -39,8 +41,10 @@ struct RowProduct {
   int depth = 0;                       // elements of a row that are multiplied, per tap
   const void* weights = nullptr;       // from pack_weights()
   const void* next_weights = nullptr;  // what this thread will read after these, or null
-  const float* bias = nullptr;         // [padded columns]
-  /// Sums of whole numbers are multiplied with these before the bias is added; [padded columns].
+  WeightStorage stored = WeightStorage::kOperand;
+  const float* bias = nullptr;  // [padded columns]
+  /// [padded columns]: sums of whole numbers are multiplied with these before the bias is added;
+  /// widened weights are, each, before they multiply anything.
   const float* scales = nullptr;
   int first_panel = 0, last_panel = 0;
   int columns = 0;

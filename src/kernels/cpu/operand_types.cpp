@@ -23,8 +23,9 @@ constexpr Storage storage_of() {
 /// A type whose rows and weights are stored alike.
 template <typename Type>
 constexpr OperandType plain_type() {
-  return {Type::kType, precision_name(Type::kType), storage_of<Type>(), storage_of<Type>(),
-          Type::kDepthGroup};
+  return {Type::kType,        precision_name(Type::kType), storage_of<Type>(),
+          storage_of<Type>(), Type::kDepthGroup,           0,
+          Type::kLargestTile};
 }
 
 void store_weights(const float* from, int64_t count, void* to) {

@@ -24,6 +24,9 @@ struct OperandType {
   /// The largest number that a weight can be stored as. Where it is set, each column of weights is
   /// divided by a scale that makes its largest this, and the scales are kept; 0: stored as it is.
   float largest_weight = 0;
+  /// The side of the largest tiles (winograd.h) whose transforms these numbers are exact enough
+  /// for; 0: none.
+  int largest_tile = 0;
 
   /// Whether rows are floats as the network computes them, so that nothing is left to store.
   bool takes_float_rows() const;

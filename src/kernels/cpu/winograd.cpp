@@ -1,5 +1,7 @@
 #include "kernels/cpu/winograd.h"
 
+#include <type_traits>
+
 #include "base/error.h"
 
 namespace sact::kernels {
@@ -30,8 +32,9 @@ constexpr TileTransforms kFour = {
 
 /// One panel: from [tap, depth, column] to [product, depth, column], where `row` numbers lie
 /// between two taps and two products. Loops over `row` are those of vectors.
-template <int kInputs>
-void transform_panel(const TileTransforms& transforms, const float* from, int64_t row, float* to) {
+template <typename Type, int kInputs>
+void transform_panel(const TileTransforms& transforms, const typename Type::Element* from,
+                     int64_t row, typename Type::Element* to) {
   constexpr int kPiece = 64;
   for (int64_t first = 0; first < row; first += kPiece) {
     const int count = int(row - first < kPiece ? row - first : kPiece);
@@ -39,21 +42,49 @@ void transform_panel(const TileTransforms& transforms, const float* from, int64_
     for (int i = 0; i < kInputs; ++i) {
       const double* g = transforms.weights[i];
       for (int j = 0; j < 3; ++j) {
-        const float* taps = from + j * row + first;
+        const auto* taps = from + j * row + first;
         for (int k = 0; k < count; ++k) {
-          half[i][j][k] = g[0] * taps[k] + g[1] * taps[3 * row + k] + g[2] * taps[6 * row + k];
+          half[i][j][k] = g[0] * Type::value(taps[k]) + g[1] * Type::value(taps[3 * row + k]) +
+                          g[2] * Type::value(taps[6 * row + k]);
         }
       }
     }
     for (int i = 0; i < kInputs; ++i) {
       for (int j = 0; j < kInputs; ++j) {
         const double* g = transforms.weights[j];
-        float* product = to + (i * kInputs + j) * row + first;
+        auto* product = to + (i * kInputs + j) * row + first;
         for (int k = 0; k < count; ++k) {
-          product[k] = float(g[0] * half[i][0][k] + g[1] * half[i][1][k] + g[2] * half[i][2][k]);
+          product[k] = Type::element(
+              float(g[0] * half[i][0][k] + g[1] * half[i][1][k] + g[2] * half[i][2][k]));
         }
       }
     }
+  }
+}
+
+/// A panel in its type, widened where it is stored in less.
+template <typename Type>
+const typename Type::Element* operand_panel(const PackedWeights& direct, int panel) {
+  if constexpr (std::is_same_v<Type, Float32>) {
+    return float_panel(direct, panel);
+  } else {
+    return static_cast<const typename Type::Element*>(direct.panel(panel));
+  }
+}
+
+/// Panels [first, last). Depths that lie together stay so: each number is transformed by itself.
+template <typename Type>
+void transform_panels(const PackedWeights& direct, int side, int first, int last, void* to) {
+  using Element = typename Type::Element;
+  const int64_t row = direct.padded_depth * direct.panel_columns;
+  const int64_t panel_size = (side + 2) * (side + 2) * row;
+  auto transform = transform_panel<Type, 4>;
+  if constexpr (Type::kLargestTile >= 4) {
+    if (side == 4) transform = transform_panel<Type, 6>;
+  }
+  for (int panel = first; panel < last; ++panel) {
+    transform(tile_transforms(side), operand_panel<Type>(direct, panel), row,
+              static_cast<Element*>(to) + panel * panel_size);
   }
 }
 
@@ -64,26 +95,23 @@ const TileTransforms& tile_transforms(int side) {
   return side == 2 ? kTwo : kFour;
 }
 
-int64_t transformed_size(const PackedWeights& direct, int side) {
-  return direct.panels() * transformed_weights(direct, side, nullptr).panel_elements();
+int64_t transformed_bytes(const PackedWeights& direct, int side) {
+  return transformed_weights(direct, side, nullptr).bytes();
 }
 
-PackedWeights transformed_weights(const PackedWeights& direct, int side, const float* data) {
+PackedWeights transformed_weights(const PackedWeights& direct, int side, const void* data) {
   PackedWeights result = direct;
+  result.stored = WeightStorage::kOperand;
+  result.scales = nullptr;
   result.taps = (side + 2) * (side + 2);
   result.data = data;
   return result;
 }
 
-void transform_weights(const PackedWeights& direct, int side, int first, int last, float* to) {
-  SACT_ASSERT(direct.taps == 9 && direct.type->type == DataType::kFloat32);
-  const int64_t row = direct.padded_depth * direct.panel_columns;
-  const int64_t panel_size = (side + 2) * (side + 2) * row;
-  for (int panel = first; panel < last; ++panel) {
-    const auto* from = static_cast<const float*>(direct.panel(panel));
-    (side == 2 ? transform_panel<4> : transform_panel<6>)(tile_transforms(side), from, row,
-                                                          to + panel * panel_size);
-  }
+void transform_weights(const PackedWeights& direct, int side, int first, int last, void* to) {
+  SACT_ASSERT(direct.taps == 9 && side <= direct.type->largest_tile);
+  const bool whole = direct.type->type == DataType::kFloat32;
+  (whole ? transform_panels<Float32> : transform_panels<BFloat16>)(direct, side, first, last, to);
 }
 
 }  // namespace sact::kernels

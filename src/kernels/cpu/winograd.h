@@ -49,7 +49,7 @@ struct TileConvolution {
   /// have one in its window. Other outputs are not written.
   const uint8_t *present = nullptr, *wanted = nullptr;
   /// [product, tile of the list, depth], with these distances.
-  float* transformed = nullptr;
+  void* transformed = nullptr;  // operands, as its rows
   int64_t product_stride = 0, tile_stride = 0;
   /// Input, weights (from transformed_weights()), bias, panels and output as of a product;
   /// `zero_row` is a row of zeros. It has no lists.
@@ -60,20 +60,21 @@ struct TileConvolution {
   bool wants(int64_t row) const { return !wanted || wanted[row]; }
 };
 
-/// What an instruction set does of that, for operands of 32 bits.
+/// What an instruction set does of that, for one type of operands.
 struct TileFunctions {
   void (*transform)(const TileConvolution&) = nullptr;
-  void (*product)(const TileConvolution&) = nullptr;
+  void (*product)(const TileConvolution&) = nullptr;         // stores the type of its operands
+  void (*product_to_f32)(const TileConvolution&) = nullptr;  // stores 32 bits
   /// Numbers of a transformed row are written in whole multiples of so many.
   int depth_step = 1;
 };
 
 /// The rows that a tile reads: `rows` gets (side + 2)² pointers.
-template <int kInputs>
-inline void rows_of_tile(const TileConvolution& c, int tile, const float** rows) {
+template <int kInputs, typename Element>
+inline void rows_of_tile(const TileConvolution& c, int tile, const Element** rows) {
   const TileGrid& grid = c.grid;
-  const auto* input = static_cast<const float*>(c.product.input);
-  const float* zeros = input + c.product.zero_row * c.product.input_stride;
+  const auto* input = static_cast<const Element*>(c.product.input);
+  const Element* zeros = input + c.product.zero_row * c.product.input_stride;
   const TileGrid::Place place = grid.place(tile);
   for (int i = 0; i < kInputs; ++i) {
     const int y = place.y - 1 + i;
@@ -116,14 +117,14 @@ struct TileTransforms {
 };
 const TileTransforms& tile_transforms(int side);
 
-/// Numbers of transformed weights.
-int64_t transformed_size(const PackedWeights& direct, int side);
+/// Bytes of transformed weights, which have the type of the direct ones.
+int64_t transformed_bytes(const PackedWeights& direct, int side);
 
 /// Weights of 3x3 taps as convolutions over tiles read them, in panels [first, last) of `to`, which
-/// has transformed_size(): for each product a tap. Rounded once.
-void transform_weights(const PackedWeights& direct, int side, int first, int last, float* to);
+/// has transformed_bytes(): for each product a tap. Rounded once.
+void transform_weights(const PackedWeights& direct, int side, int first, int last, void* to);
 
 /// The same with all panels.
-PackedWeights transformed_weights(const PackedWeights& direct, int side, const float* data);
+PackedWeights transformed_weights(const PackedWeights& direct, int side, const void* data);
 
 }  // namespace sact::kernels

@@ -6,7 +6,7 @@ namespace sact::kernels {
 
 std::vector<Part> scalar_f32_parts() {
   std::vector<Part> parts = scalar::typed_parts<Float32>();
-  parts.front().typed.tiles = scalar::tile_functions();
+  parts.front().typed.tiles = scalar::tile_functions<Float32>();
   return parts;
 }
 

@@ -18,21 +18,37 @@ int64_t weight_in_tap(int k, int lane) {
   return (int64_t(k / kGroup) * kPanel + lane) * kGroup + k % kGroup;
 }
 
+/// The weight of a column that lies there.
+template <typename Type>
+float weight_at(const RowProduct& p, int64_t index, int column) {
+  if constexpr (std::is_same_v<Type, Float32>) {
+    const auto* halves = static_cast<const uint16_t*>(p.weights);
+    switch (p.stored) {
+      case WeightStorage::kBFloat16:
+        return BFloat16::value(halves[index]) * p.scales[column];
+      case WeightStorage::kFloat16:
+        return Float16::value(halves[index]) * p.scales[column];
+      case WeightStorage::kOperand:
+        break;
+    }
+  }
+  return Type::value(static_cast<const typename Type::Element*>(p.weights)[index]);
+}
+
 template <typename Type>
 float row_sum(const RowProduct& p, int i, int column) {
   using Element = typename Type::Element;
   const Element* input = static_cast<const Element*>(p.input);
-  const Element* weights = static_cast<const Element*>(p.weights);
   const int64_t tap_size = padded_depth(p.depth, Type::kDepthGroup) * kPanel;
-  weights += column / kPanel * p.taps * tap_size;
+  const int64_t panel = column / kPanel * p.taps * tap_size;
   const int64_t position = p.list ? p.list[i] : i;
   float sum = p.bias[column];
   for (int tap = 0; tap < p.taps; ++tap) {
     const int64_t row = p.input_rows ? p.input_rows[position * p.taps + tap] : position;
     const Element* values = input + row * p.input_stride;
     for (int k = 0; k < p.depth; ++k) {
-      sum += Type::value(values[k]) *
-             Type::value(weights[tap * tap_size + weight_in_tap<Type>(k, column % kPanel)]);
+      const int64_t index = panel + tap * tap_size + weight_in_tap<Type>(k, column % kPanel);
+      sum += Type::value(values[k]) * weight_at<Type>(p, index, column);
     }
   }
   return sum;

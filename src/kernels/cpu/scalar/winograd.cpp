@@ -25,47 +25,54 @@ void transform_both_ways(const double* matrix, int rows, int inner, const double
   }
 }
 
+template <typename Type>
 void transform(const TileConvolution& c) {
+  using Element = typename Type::Element;
   const int inputs = c.grid.side + 2, products = c.grid.products();
   const TileTransforms& transforms = tile_transforms(c.grid.side);
   for (int number = c.first; number < c.last; ++number) {
-    const float* rows[kMostTileProducts];
+    const Element* rows[kMostTileProducts];
     c.grid.side == 2 ? rows_of_tile<4>(c, c.tile(number), rows)
                      : rows_of_tile<6>(c, c.tile(number), rows);
+    Element* to = static_cast<Element*>(c.transformed) + number * c.tile_stride;
     for (int k = 0; k < c.product.depth; ++k) {
       double before[kMostTileProducts], after[kMostTileProducts];
-      for (int i = 0; i < products; ++i) before[i] = rows[i][k];
+      for (int i = 0; i < products; ++i) before[i] = Type::value(rows[i][k]);
       transform_both_ways(transforms.inputs[0], inputs, inputs, before, after);
       for (int i = 0; i < products; ++i) {
-        c.transformed[i * c.product_stride + number * c.tile_stride + k] = float(after[i]);
+        to[i * c.product_stride + k] = Type::element(float(after[i]));
       }
     }
   }
 }
 
+template <typename Type, typename Out>
 void product(const TileConvolution& c) {
+  using Element = typename Type::Element;
   const RowProduct& p = c.product;
   const int side = c.grid.side, products = c.grid.products();
   const TileTransforms& transforms = tile_transforms(side);
   const int last = std::min(p.columns, p.last_panel * kPanel);
-  const int64_t tap_size = int64_t(p.depth) * kPanel;
+  const int64_t tap_size = padded_depth(p.depth, Type::kDepthGroup) * kPanel;
+  const auto* transformed = static_cast<const Element*>(c.transformed);
   for (int number = c.first; number < c.last; ++number) {
     TileOutput wanted[16];
     const int count = wanted_outputs(c, c.tile(number), wanted);
     for (int column = p.first_panel * kPanel; column < last; ++column) {
-      const float* weights = static_cast<const float*>(p.weights) +
-                             column / kPanel * products * tap_size + column % kPanel;
+      const auto* weights =
+          static_cast<const Element*>(p.weights) + column / kPanel * products * tap_size;
       double sums[kMostTileProducts] = {}, outputs[16];
       for (int i = 0; i < products; ++i) {
-        const float* values = c.transformed + i * c.product_stride + number * c.tile_stride;
+        const Element* values = transformed + i * c.product_stride + number * c.tile_stride;
         for (int k = 0; k < p.depth; ++k) {
-          sums[i] += double(values[k]) * weights[i * tap_size + int64_t(k) * kPanel];
+          const Element weight = weights[i * tap_size + weight_in_tap<Type>(k, column % kPanel)];
+          sums[i] += double(Type::value(values[k])) * Type::value(weight);
         }
       }
       transform_both_ways(transforms.outputs[0], side, side + 2, sums, outputs);
       for (int i = 0; i < count; ++i) {
         const float sum = float(outputs[wanted[i].number]) + p.bias[column];
-        finish<Float32, Float32>(p, wanted[i].row, column, sum);
+        finish<Type, Out>(p, wanted[i].row, column, sum);
       }
     }
   }
@@ -73,8 +80,12 @@ void product(const TileConvolution& c) {
 
 }  // namespace
 
+template <typename Type>
 TileFunctions tile_functions() {
-  return {transform, product};
+  return {transform<Type>, product<Type, Type>, product<Type, Float32>};
 }
+
+template TileFunctions tile_functions<Float32>();
+template TileFunctions tile_functions<BFloat16>();
 
 }  // namespace sact::kernels::scalar

@@ -5,6 +5,8 @@
 
 namespace sact::kernels::scalar {
 
+/// Float32 or BFloat16.
+template <typename Type>
 TileFunctions tile_functions();
 
 }  // namespace sact::kernels::scalar

@@ -1,5 +1,12 @@
 // Operands of bfloat16 on vectors. Included once for every target, in its namespace.
 
+/// As floats, which have the same upper half.
+HWY_INLINE Vector widened(const uint16_t* from) {
+  const Words words;
+  const hn::Rebind<uint16_t, Words> half;
+  return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(words, hn::LoadU(half, from))));
+}
+
 /// Stored by what every processor can do.
 struct RoundedBFloat16 : BFloat16 {
   static HWY_INLINE void store(Vector value, uint16_t* to) {

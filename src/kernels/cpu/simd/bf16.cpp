@@ -22,6 +22,8 @@ struct WidenedBFloat16 : RoundedBFloat16 {
   static constexpr bool kNative = false;
   static constexpr int kOperations = 2;
 
+  static HWY_INLINE Vector load(const uint16_t* from) { return widened(from); }
+
   template <int kRows>
   static HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth,
                                   const uint16_t*& weights, Ahead& ahead, Sums<kRows>& sums) {
@@ -53,6 +55,8 @@ struct WidenedBFloat16 : RoundedBFloat16 {
   }
 };
 
+#include "kernels/cpu/simd/winograd-inl.h"
+
 }  // namespace sact::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -61,7 +65,7 @@ template <>
 struct Compiled<struct SimdBf16, HWY_TARGET> {
   static Part part() {
     return {isa_of(HWY_NAMESPACE::simd_target()),
-            HWY_NAMESPACE::typed_functions<HWY_NAMESPACE::WidenedBFloat16>()};
+            HWY_NAMESPACE::functions_with_tiles<HWY_NAMESPACE::WidenedBFloat16>()};
   }
 };
 }  // namespace sact::kernels

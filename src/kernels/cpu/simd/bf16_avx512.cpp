@@ -25,6 +25,8 @@ struct NativeBFloat16 : ConvertedBFloat16 {
   static constexpr bool kNative = true;
   static constexpr int kOperations = 4;  // two products
 
+  static HWY_INLINE Vector load(const uint16_t* from) { return widened(from); }
+
   template <int kRows>
   static HWY_INLINE void multiply(const uint16_t* const (&rows)[kRows], int depth,
                                   const uint16_t*& weights, Ahead& ahead, Sums<kRows>& sums) {
@@ -48,6 +50,8 @@ struct NativeBFloat16 : ConvertedBFloat16 {
   }
 };
 
+#include "kernels/cpu/simd/winograd-inl.h"
+
 }  // namespace sact::kernels::avx512_bf16
 HWY_AFTER_NAMESPACE();
 
@@ -56,7 +60,7 @@ template <>
 struct Compiled<struct Avx512Bf16, HWY_TARGET> {
   static Part part() {
     return {isa_with(isa_of(avx512_bf16::simd_target()), kBf16Isa),
-            avx512_bf16::typed_functions<avx512_bf16::NativeBFloat16>()};
+            avx512_bf16::functions_with_tiles<avx512_bf16::NativeBFloat16>()};
   }
 };
 }  // namespace sact::kernels

@@ -14,19 +14,29 @@ HWY_BEFORE_NAMESPACE();
 namespace sact::kernels::HWY_NAMESPACE {
 #include "kernels/cpu/simd/typed-inl.h"
 
+/// The weights of one more depth.
+HWY_INLINE void next_weights(const float*& from, Vector& w0, Vector& w1) {
+  const Floats d;
+  w0 = hn::LoadU(d, from);
+  w1 = hn::LoadU(d, from + kLanes);
+  from += kPanel;
+}
+
+#include "kernels/cpu/simd/half_weights-inl.h"
+
 struct FloatOperands : FloatVectors {
   using Weight = float;
   using Output = FloatVectors;
   static constexpr bool kNative = true;
   static constexpr int kOperations = 2;
 
-  template <int kRows>
-  static HWY_INLINE void multiply(const float* const (&rows)[kRows], int depth,
-                                  const float*& weights, Ahead& ahead, Sums<kRows>& sums) {
+  template <int kRows, typename Weights>
+  static HWY_INLINE void multiply(const float* const (&rows)[kRows], int depth, Weights& weights,
+                                  Ahead& ahead, Sums<kRows>& sums) {
     const Floats d;
     auto step = [&](int k) SACT_INLINE_LAMBDA {
-      const Vector w0 = hn::LoadU(d, weights), w1 = hn::LoadU(d, weights + kLanes);
-      weights += kPanel;
+      Vector w0, w1;
+      next_weights(weights, w0, w1);
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
         const Vector x = hn::Set(d, rows[r][k]);
@@ -52,9 +62,20 @@ struct FloatOperands : FloatVectors {
 
 #include "kernels/cpu/simd/winograd-inl.h"
 
+inline void float_product(const RowProduct& p) {
+  switch (p.stored) {
+    case WeightStorage::kOperand:
+      return product<FloatOperands, FloatVectors>(p);
+    case WeightStorage::kBFloat16:
+      return product<FloatOperands, FloatVectors, HalfWeights<hwy::bfloat16_t>>(p);
+    case WeightStorage::kFloat16:
+      return product<FloatOperands, FloatVectors, HalfWeights<hwy::float16_t>>(p);
+  }
+}
+
 inline TypedFunctions float_functions() {
-  TypedFunctions functions = typed_functions<FloatOperands>();
-  functions.tiles = winograd_functions();
+  TypedFunctions functions = functions_with_tiles<FloatOperands>();
+  functions.product = functions.product_to_f32 = float_product;
   return functions;
 }
 

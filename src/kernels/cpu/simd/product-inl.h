@@ -5,7 +5,8 @@
 //   static void multiply(const Element* const (&rows)[kRows], int depth, const Weight*& weights,
 //                        Ahead& ahead, Sums<kRows>& sums);
 //
-// which adds rows times weights to sums, `depth` elements long; weights moves on.
+// which adds rows times weights to sums, `depth` elements long; weights moves on. They may be
+// stored in another form: see PlainWeights.
 
 // Rows whose sums are kept in memory between taps: they fit the first cache.
 constexpr int kChunkRows = 128;
@@ -25,6 +26,12 @@ struct Ahead {
       __builtin_prefetch(next, /*write=*/0, /*locality=*/2);
     }
   }
+};
+
+/// How weights are asked for.
+struct AheadLimits {
+  int step_bytes = kPanel * 16;  // that four steps use
+  int most_tiles = kMostTilesAhead;
 };
 
 /// Weights of one tap of one panel.
@@ -52,12 +59,27 @@ HWY_INLINE void ask_for_outputs(const RowProduct& p, int first, int panel) {
   }
 }
 
+/// Weights that are stored as they are multiplied.
+template <typename Operands>
+struct PlainWeights {
+  using Weight = typename Operands::Weight;
+  static constexpr AheadLimits kAhead = {};
+
+  explicit PlainWeights(const RowProduct&) {}
+
+  /// Calls work with the weights at `from`, of columns from there on, in the form in which one of
+  /// the tiles that multiply with them passes them to multiply().
+  template <typename Work>
+  HWY_INLINE void with(const Weight* from, int /*column*/, int /*tile*/, const Work& work) const {
+    work(from);
+  }
+};
+
 /// Taps in registers: kRows rows from `first` on times one panel of columns.
-template <int kRows, typename Operands, typename Out>
-HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead ahead) {
+template <int kRows, typename Operands, typename Out, typename Weights>
+HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Weights weights,
+                                Ahead ahead) {
   const Floats d;
-  const auto* weights = static_cast<const typename Operands::Weight*>(p.weights);
-  weights += panel * p.taps * tap_size<Operands>(p);
   const float* bias = p.bias + panel * kPanel;
   if (p.epilogue.add) ask_for_outputs<kRows>(p, first, panel);
   Sums<kRows> sums;
@@ -92,9 +114,9 @@ HWY_NOINLINE void register_tile(const RowProduct& p, int first, int panel, Ahead
 }
 
 /// Taps in memory: one tap of kRows rows and one panel, added to their sums.
-template <int kRows, typename Operands>
+template <int kRows, typename Operands, typename Weights>
 HWY_NOINLINE void memory_tile(const typename Operands::Element* const* inputs, float* const* places,
-                              int depth, const typename Operands::Weight* weights, Ahead ahead) {
+                              int depth, Weights weights, Ahead ahead) {
   const Floats d;
   Sums<kRows> sums;
   const typename Operands::Element* rows[kRows];
@@ -130,23 +152,28 @@ HWY_INLINE void for_each_tile(int rows, const Work& work) {
 }
 
 /// The fewer tiles use a piece of weights, the more its way from memory counts: then each tile asks
-/// for its part of the next piece. Four steps use kPanel * 4 words of weights.
-HWY_INLINE Ahead part_ahead(const void* next, int64_t bytes, int tile, int tiles) {
-  if (tiles > kMostTilesAhead || !next) return {};
-  const int lines = (kPanel * 16 / kCacheLine + tiles - 1) / tiles;
+/// for its part of the next piece, at every fourth step.
+HWY_INLINE Ahead part_ahead(const void* next, int64_t bytes, int tile, int tiles,
+                            AheadLimits limits = {}) {
+  if (tiles > limits.most_tiles || !next) return {};
+  const int lines = (limits.step_bytes / kCacheLine + tiles - 1) / tiles;
   return {static_cast<const char*>(next) + bytes * tile / tiles, lines};
 }
 
-template <typename Operands, typename Out>
+template <typename Operands, typename Out, typename Stored>
 void product_in_registers(const RowProduct& p) {
-  const auto* weights = static_cast<const typename Operands::Weight*>(p.weights);
+  const Stored stored(p);
+  const auto* weights = static_cast<const typename Stored::Weight*>(p.weights);
   const int64_t panel_size = p.taps * tap_size<Operands>(p);
   for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
     const bool more = panel + 1 < p.last_panel;
     const void* next = more ? weights + (panel + 1) * panel_size : p.next_weights;
     for_each_tile(p.rows, [&](auto height, int first, int tile, int tiles) {
-      register_tile<decltype(height)::value, Operands, Out>(
-          p, first, panel, part_ahead(next, panel_size * int64_t(sizeof *weights), tile, tiles));
+      const Ahead ahead =
+          part_ahead(next, panel_size * int64_t(sizeof *weights), tile, tiles, Stored::kAhead);
+      stored.with(weights + panel * panel_size, panel * kPanel, tile, [&](auto from) {
+        register_tile<decltype(height)::value, Operands, Out>(p, first, panel, from, ahead);
+      });
     });
   }
 }
@@ -160,7 +187,7 @@ struct TapRows {
 };
 
 /// Rows [first, first + rows) of a product with taps in memory.
-template <typename Operands, typename Out>
+template <typename Operands, typename Out, typename Stored>
 void chunk_in_memory(const RowProduct& p, int first, int rows) {
   const Floats d;
   using Element = typename Operands::Element;
@@ -176,7 +203,8 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
       taps[tap].places[taps[tap].count++] = sums + i * kPanel;
     }
   }
-  const auto* all_weights = static_cast<const typename Operands::Weight*>(p.weights);
+  const Stored stored(p);
+  const auto* all_weights = static_cast<const typename Stored::Weight*>(p.weights);
   const int64_t size = tap_size<Operands>(p);
   for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
     const float* bias = p.bias + panel * kPanel;
@@ -191,9 +219,12 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
       const bool more = tap + 1 < p.taps || panel + 1 < p.last_panel;
       const void* next = more ? weights + size : p.next_weights;
       for_each_tile(tap_rows.count, [&](auto height, int begin, int tile, int tiles) {
-        memory_tile<decltype(height)::value, Operands>(
-            tap_rows.inputs + begin, tap_rows.places + begin, p.depth, weights,
-            part_ahead(next, size * int64_t(sizeof *weights), tile, tiles));
+        const Ahead ahead =
+            part_ahead(next, size * int64_t(sizeof *weights), tile, tiles, Stored::kAhead);
+        stored.with(weights, panel * kPanel, tile, [&](auto from) {
+          memory_tile<decltype(height)::value, Operands>(
+              tap_rows.inputs + begin, tap_rows.places + begin, p.depth, from, ahead);
+        });
       });
     }
     with_epilogue<Out>(p.epilogue, [&](auto constant) {
@@ -209,15 +240,16 @@ void chunk_in_memory(const RowProduct& p, int first, int rows) {
   }
 }
 
-template <typename Operands, typename Out>
+template <typename Operands, typename Out, typename Stored = PlainWeights<Operands>>
 void product(const RowProduct& p) {
   if (p.rows <= 0) return;
   if (tap_order(p, Operands::kType) == TapOrder::kRegisters) {
-    return product_in_registers<Operands, Out>(p);
+    return product_in_registers<Operands, Out, Stored>(p);
   }
   const int chunks = (p.rows + kChunkRows - 1) / kChunkRows;
   for (int c = 0; c < chunks; ++c) {
     const int first = int(int64_t(p.rows) * c / chunks);
-    chunk_in_memory<Operands, Out>(p, first, int(int64_t(p.rows) * (c + 1) / chunks) - first);
+    chunk_in_memory<Operands, Out, Stored>(p, first,
+                                           int(int64_t(p.rows) * (c + 1) / chunks) - first);
   }
 }

@@ -35,8 +35,9 @@ HWY_INLINE Vector at_least(Vector number, Vector value) {
 #endif
 }
 
-/// Outputs of 32 bits.
+/// Numbers of 32 bits.
 struct FloatVectors : Float32 {
+  static HWY_INLINE Vector load(const float* from) { return hn::LoadU(Floats(), from); }
   static HWY_INLINE void store(Vector value, float* to) { hn::StoreU(value, Floats(), to); }
 };
 

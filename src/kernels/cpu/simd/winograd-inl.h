@@ -1,5 +1,7 @@
 // Convolutions over tiles by Winograd's transforms. Included once for every target, in its
-// namespace, after FloatOperands.
+// namespace, after the operands that it is for. Besides what product-inl.h asks for, they have
+//
+//   static Vector load(const Element* from);  // as floats, in which all transforms are done
 
 /// The transforms along one line; tile_transforms() has them as matrices.
 struct TilesOfTwo {
@@ -47,17 +49,18 @@ struct TilesOfFour {
 };
 
 /// Some channels of a tile: a vector of each of its rows.
-template <typename Form>
-HWY_INLINE void transform_vectors(const float* const* rows, int channel, float* to,
+template <typename Form, typename Operands, typename Element = typename Operands::Element>
+HWY_INLINE void transform_vectors(const Element* const* rows, int channel, Element* to,
                                   int64_t product_stride) {
   constexpr int kInputs = Form::kInputs;
-  const Floats d;
   Vector half[kInputs * kInputs];
 #pragma GCC unroll 6
   for (int j = 0; j < kInputs; ++j) {
     Vector line[kInputs], result[kInputs];
 #pragma GCC unroll 6
-    for (int i = 0; i < kInputs; ++i) line[i] = hn::LoadU(d, rows[i * kInputs + j] + channel);
+    for (int i = 0; i < kInputs; ++i) {
+      line[i] = Operands::load(rows[i * kInputs + j] + channel);
+    }
     Form::from_inputs(line, result);
 #pragma GCC unroll 6
     for (int i = 0; i < kInputs; ++i) half[i * kInputs + j] = result[i];
@@ -68,46 +71,47 @@ HWY_INLINE void transform_vectors(const float* const* rows, int channel, float* 
     Form::from_inputs(half + i * kInputs, result);
 #pragma GCC unroll 6
     for (int j = 0; j < kInputs; ++j) {
-      hn::StoreU(result[j], d, to + (i * kInputs + j) * product_stride);
+      Operands::store(result[j], to + (i * kInputs + j) * product_stride);
     }
   }
 }
 
-template <typename Form>
+template <typename Form, typename Operands>
 void transform_tiles(const TileConvolution& c) {
+  using Element = typename Operands::Element;
   constexpr int kProducts = Form::kInputs * Form::kInputs;
   const int depth = c.product.depth, whole = depth / kLanes * kLanes;
   for (int number = c.first; number < c.last; ++number) {
-    const float* rows[kProducts];
+    const Element* rows[kProducts];
     rows_of_tile<Form::kInputs>(c, c.tile(number), rows);
-    float* to = c.transformed + number * c.tile_stride;
+    Element* to = static_cast<Element*>(c.transformed) + number * c.tile_stride;
     for (int k = 0; k < whole; k += kLanes) {
-      transform_vectors<Form>(rows, k, to + k, c.product_stride);
+      transform_vectors<Form, Operands>(rows, k, to + k, c.product_stride);
     }
     if (whole == depth) continue;
-    float rest[kProducts][kLanes] = {};
-    const float* rests[kProducts];
+    Element rest[kProducts][kLanes] = {};
+    const Element* rests[kProducts];
     for (int i = 0; i < kProducts; ++i) {
-      std::memcpy(rest[i], rows[i] + whole, size_t(depth - whole) * sizeof(float));
+      std::memcpy(rest[i], rows[i] + whole, size_t(depth - whole) * sizeof(Element));
       rests[i] = rest[i];
     }
-    transform_vectors<Form>(rests, 0, to + whole, c.product_stride);
+    transform_vectors<Form, Operands>(rests, 0, to + whole, c.product_stride);
   }
 }
 
 /// One product of kRows tiles and one panel of columns.
-template <int kRows>
-HWY_NOINLINE void tile_sums(const float* inputs, int64_t stride, int depth, const float* weights,
-                            Ahead ahead, float* to) {
+template <int kRows, typename Operands>
+HWY_NOINLINE void tile_sums(const typename Operands::Element* inputs, int64_t stride, int depth,
+                            const typename Operands::Weight* weights, Ahead ahead, float* to) {
   const Floats d;
   Sums<kRows> sums;
-  const float* rows[kRows];
+  const typename Operands::Element* rows[kRows];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     rows[r] = inputs + r * stride;
     sums[r][0] = sums[r][1] = hn::Zero(d);
   }
-  FloatOperands::multiply<kRows>(rows, depth, weights, ahead, sums);
+  Operands::template multiply<kRows>(rows, depth, weights, ahead, sums);
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
     hn::StoreU(sums[r][0], d, to + r * kPanel);
@@ -117,20 +121,22 @@ HWY_NOINLINE void tile_sums(const float* inputs, int64_t stride, int depth, cons
 
 /// All products of tiles [first, first + count) and one panel: sums[product][tile][column].
 /// `next` is what will be read after the panel.
-template <typename Form>
+template <typename Form, typename Operands>
 HWY_INLINE void multiply_tiles(const TileConvolution& c, int first, int count, int panel,
                                const void* next, float* sums) {
   constexpr int kProducts = Form::kInputs * Form::kInputs;
   const RowProduct& p = c.product;
-  const int64_t size = int64_t(p.depth) * kPanel;
-  const float* weights = static_cast<const float*>(p.weights) + panel * kProducts * size;
+  const int64_t size = tap_size<Operands>(p);
+  const auto* transformed = static_cast<const typename Operands::Element*>(c.transformed);
+  const auto* weights = static_cast<const typename Operands::Weight*>(p.weights);
+  weights += panel * kProducts * size;
   for (int product = 0; product < kProducts; ++product, weights += size) {
-    const float* inputs = c.transformed + product * c.product_stride + first * c.tile_stride;
+    const auto* inputs = transformed + product * c.product_stride + first * c.tile_stride;
     const void* after = product + 1 < kProducts ? weights + size : next;
     for_each_tile(count, [&](auto height, int begin, int tile, int tiles) {
-      tile_sums<decltype(height)::value>(
+      tile_sums<decltype(height)::value, Operands>(
           inputs + begin * c.tile_stride, c.tile_stride, p.depth, weights,
-          part_ahead(after, size * int64_t(sizeof(float)), tile, tiles),
+          part_ahead(after, size * int64_t(sizeof *weights), tile, tiles),
           sums + (int64_t(product) * Form::kTogether + begin) * kPanel);
     });
   }
@@ -168,7 +174,7 @@ HWY_INLINE void outputs_of_tile(const float* sums, const float* bias, float* out
   }
 }
 
-template <typename Form, EpilogueKind kKind>
+template <typename Form, typename Out, EpilogueKind kKind>
 void finish_tiles(const TileConvolution& c, int first, int count, int panel, const float* sums) {
   const Floats d;
   const RowProduct& p = c.product;
@@ -181,22 +187,22 @@ void finish_tiles(const TileConvolution& c, int first, int count, int panel, con
     for (int i = 0; i < number; ++i) {
       const float* from = outputs + wanted[i].number * kPanel;
       if (HWY_LIKELY(whole)) {
-        finish_whole<kKind, FloatVectors>(p, wanted[i].row, panel, hn::LoadU(d, from),
-                                          hn::LoadU(d, from + kLanes));
+        finish_whole<kKind, Out>(p, wanted[i].row, panel, hn::LoadU(d, from),
+                                 hn::LoadU(d, from + kLanes));
       } else {
-        finish_part<kKind, FloatVectors>(p, wanted[i].row, 1, panel * kPanel, from);
+        finish_part<kKind, Out>(p, wanted[i].row, 1, panel * kPanel, from);
       }
     }
   }
 }
 
-template <typename Form>
+template <typename Form, typename Operands, typename Out>
 void product_of_tiles(const TileConvolution& c) {
   constexpr int kProducts = Form::kInputs * Form::kInputs;
   alignas(64) float sums[kProducts * Form::kTogether * kPanel];
   const RowProduct& p = c.product;
-  const int64_t panel_size = kProducts * int64_t(p.depth) * kPanel;
-  const auto* weights = static_cast<const float*>(p.weights);
+  const int64_t panel_size = kProducts * tap_size<Operands>(p);
+  const auto* weights = static_cast<const typename Operands::Weight*>(p.weights);
   const int tiles = c.last - c.first;
   const int parts = (tiles + Form::kTogether - 1) / Form::kTogether;
   for (int panel = p.first_panel; panel < p.last_panel; ++panel) {
@@ -205,24 +211,41 @@ void product_of_tiles(const TileConvolution& c) {
     for (int part = 0; part < parts; ++part) {
       const int first = c.first + int(int64_t(tiles) * part / parts);
       const int count = c.first + int(int64_t(tiles) * (part + 1) / parts) - first;
-      multiply_tiles<Form>(c, first, count, panel, part + 1 < parts ? nullptr : next, sums);
-      with_epilogue<FloatVectors>(p.epilogue, [&](auto constant) {
-        finish_tiles<Form, decltype(constant)::value>(c, first, count, panel, sums);
+      multiply_tiles<Form, Operands>(c, first, count, panel, part + 1 < parts ? nullptr : next,
+                                     sums);
+      with_epilogue<Out>(p.epilogue, [&](auto constant) {
+        finish_tiles<Form, Out, decltype(constant)::value>(c, first, count, panel, sums);
       });
     }
   }
 }
 
-inline void transform_tiles_of(const TileConvolution& c) {
-  c.grid.side == TilesOfTwo::kSide ? transform_tiles<TilesOfTwo>(c)
-                                   : transform_tiles<TilesOfFour>(c);
+/// Calls work with the form of a tile, of those that the operands are exact enough for.
+template <typename Operands, typename Work>
+HWY_INLINE void with_form(int side, const Work& work) {
+  if constexpr (Operands::kLargestTile >= TilesOfFour::kSide) {
+    if (side == TilesOfFour::kSide) return work(TilesOfFour());
+  }
+  work(TilesOfTwo());
 }
 
-inline void product_of_tiles_of(const TileConvolution& c) {
-  c.grid.side == TilesOfTwo::kSide ? product_of_tiles<TilesOfTwo>(c)
-                                   : product_of_tiles<TilesOfFour>(c);
+template <typename Operands>
+void transform_tiles_of(const TileConvolution& c) {
+  with_form<Operands>(c.grid.side,
+                      [&](auto form) { transform_tiles<decltype(form), Operands>(c); });
 }
 
-inline TileFunctions winograd_functions() {
-  return {transform_tiles_of, product_of_tiles_of, kLanes};
+template <typename Operands, typename Out>
+void product_of_tiles_of(const TileConvolution& c) {
+  with_form<Operands>(c.grid.side,
+                      [&](auto form) { product_of_tiles<decltype(form), Operands, Out>(c); });
+}
+
+template <typename Operands>
+TypedFunctions functions_with_tiles() {
+  TypedFunctions functions = typed_functions<Operands>();
+  functions.tiles = {transform_tiles_of<Operands>,
+                     product_of_tiles_of<Operands, typename Operands::Output>,
+                     product_of_tiles_of<Operands, FloatVectors>, kLanes};
+  return functions;
 }
