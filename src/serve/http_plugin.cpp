@@ -140,7 +140,6 @@ class LimitedServer : public httplib::Server {
   /// Connections that wait for a request close; requests that are being read have to hurry.
   void end() { end_.give(); }
 
- private:
   bool process_and_close_socket(socket_t socket) override {
     // Who is to be told to come back needs not hear it from a server that ends.
     if (!serving.turns_away || !end_.given()) {
@@ -155,6 +154,7 @@ class LimitedServer : public httplib::Server {
     return true;
   }
 
+ private:
   void serve(socket_t socket) {
     HttpStream stream(socket, limits_, end_, held_);
     serving.stream = &stream;
@@ -242,6 +242,7 @@ class HttplibServer : public HttpServer {
     return bound;
   }
   void run() override { server_.listen_after_bind(); }
+  void serve(int socket) override { server_.process_and_close_socket(socket); }
   /// Before it listens, httplib cannot be stopped; and it may be told only once.
   void stop() override {
     if (!server_.is_running() || stopped_.exchange(true)) return;
