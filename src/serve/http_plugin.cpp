@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/start.h"
 #include "serve/http.h"
 #include "serve/http_stream.h"
 
@@ -36,12 +37,11 @@ class Connections : public httplib::TaskQueue {
     served_.reserve(size_t(served));
     others_.reserve(kMostOthers);
     try {
-      for (int i = 0; i < served; ++i) threads_.emplace_back([this] { work(served_, false); });
-      for (int i = 0; i < 2; ++i) threads_.emplace_back([this] { work(others_, true); });
-    } catch (const std::exception& error) {
+      for (int i = 0; i < served; ++i) start(served_, false);
+      for (int i = 0; i < 2; ++i) start(others_, true);
+    } catch (...) {
       shutdown();
-      fail("cannot start {} threads, one for each connection ({}); use a smaller --connections",
-           served + 2, error.what());
+      throw;
     }
   }
   ~Connections() override { shutdown(); }
@@ -71,6 +71,11 @@ class Connections : public httplib::TaskQueue {
  private:
   using Queue = std::vector<std::function<void()>>;
   static constexpr size_t kMostOthers = 32;
+
+  void start(Queue& queue, bool away) {
+    start_thread(
+        threads_, [this, &queue, away] { work(queue, away); }, "--connections");
+  }
 
   void work(Queue& queue, bool away) {
     serving.turns_away = away;
