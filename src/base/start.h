@@ -44,6 +44,10 @@ auto start_async(Work&& work, const char* fewer = "--threads") {
   }
 }
 
+/// Starts so many threads, counting this one, and ends them. For libraries that end the program, in
+/// words of their own, when they get no thread.
+void expect_threads(int count);
+
 /// Why a program cannot be run, by what posix_spawn() returned.
 std::string no_process_text(int error_number);
 

@@ -65,6 +65,10 @@ TEST_F(Refusals, OfAThreadWithAResult) {
   expect_said([] { start_async([] { return 1; }).get(); }, kThread);
 }
 
+TEST_F(Refusals, OfThreadsThatALibraryWillStart) {
+  expect_said([] { expect_threads(3); }, kThread);
+}
+
 TEST_F(Refusals, OfATeam) {
   expect_said([] { ThreadTeam(2); }, kThread);
 }
