@@ -8,7 +8,7 @@ namespace sact {
 
 void fail_to_start_thread(const std::system_error& refusal, const char* fewer) {
   fail(
-      "the system refuses another thread ({}); use fewer ({}), or allow more: 'ulimit -u', or the "
+      "the system refuses another thread ({}); use fewer {}, or allow more: 'ulimit -u', or the "
       "limit of tasks of the service or container",
       refusal.code().message(), fewer);
 }

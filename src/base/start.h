@@ -16,7 +16,7 @@ namespace sact {
 
 /// A thread that runs it. sact::Error where the system refuses one.
 template <typename Work>
-std::thread start_thread(Work&& work, const char* fewer = "--threads") {
+std::thread start_thread(Work&& work, const char* fewer = "threads") {
   try {
     return std::thread(std::forward<Work>(work));
   } catch (const std::system_error& refusal) {
@@ -26,7 +26,7 @@ std::thread start_thread(Work&& work, const char* fewer = "--threads") {
 
 /// One more of several.
 template <typename Work>
-void start_thread(std::vector<std::thread>& threads, Work&& work, const char* fewer = "--threads") {
+void start_thread(std::vector<std::thread>& threads, Work&& work, const char* fewer = "threads") {
   try {
     threads.emplace_back(std::forward<Work>(work));
   } catch (const std::system_error& refusal) {
@@ -36,7 +36,7 @@ void start_thread(std::vector<std::thread>& threads, Work&& work, const char* fe
 
 /// One that gives a result.
 template <typename Work>
-auto start_async(Work&& work, const char* fewer = "--threads") {
+auto start_async(Work&& work, const char* fewer = "threads") {
   try {
     return std::async(std::launch::async, std::forward<Work>(work));
   } catch (const std::system_error& refusal) {
