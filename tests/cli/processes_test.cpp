@@ -77,9 +77,9 @@ class Losses : public ProcessesCommand, public ::testing::WithParamInterface<std
     std::vector<std::string> arguments = train_arguments();
     arguments[2] = run;
     const std::vector<std::string> more =
-        loss.evaluating
-            ? std::vector<std::string>{"data=synthetic:size=36,count=15,val=60000", "epochs=1"}
-            : std::vector<std::string>{"epochs=100000", "eval_every=100000"};
+        loss.evaluating ? std::vector<std::string>{"data=synthetic:size=36,count=15,val=300000",
+                                                   "epochs=1", "cache=none"}
+                        : std::vector<std::string>{"epochs=100000", "eval_every=100000"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments.push_back("checkpoint_minutes=1e-6");
     const int port = test::free_port();
@@ -107,8 +107,8 @@ class Losses : public ProcessesCommand, public ::testing::WithParamInterface<std
       const std::string named = "): worker " + std::to_string(loss.victim) + " has ended or does";
       EXPECT_NE(left.err.find(named), std::string::npos) << rank << ": " << left.err;
     }
-    // An exchange may wait for the whole of the time-out before the roll is called. An evaluation
-    // would take minutes on its own.
+    // An exchange may wait for all of the time-out before the roll is called. The evaluation would
+    // take minutes.
     const auto most = std::chrono::seconds(loss.evaluating ? kTimeout + 5 : 2 * kTimeout + 10);
     EXPECT_LT(Clock::now() - lost, most);
   }
