@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/start.h"
+
 namespace sact {
 
 /// Calls make(thread, i) for the jobs i of [0, count) on `threads` threads, and take(i, result) for
@@ -78,7 +80,9 @@ size_t run_in_order(size_t count, int threads, const Make& make, const Take& tak
     for (std::thread& worker : workers) worker.join();
   };
   try {
-    for (int thread = 0; thread < threads; ++thread) workers.emplace_back(work, thread);
+    for (int thread = 0; thread < threads; ++thread) {
+      start_thread(workers, [&work, thread] { work(thread); });
+    }
     for (;;) {
       std::unique_lock lock(mutex);
       const auto ready = [&] { return taken < started && slots[taken % ahead].done; };

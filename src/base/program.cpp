@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/start.h"
 
 extern char** environ;
 
@@ -29,7 +30,7 @@ class Process {
     ::close(ends[1]);
     if (problem != 0) {
       ::close(from_);
-      fail("{}: cannot be run: {}", program.string(), errno_text(problem));
+      fail("{}: cannot be run: {}", program.string(), no_process_text(problem));
     }
   }
   ~Process() {

@@ -3,9 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include <system_error>
-
 #include "base/error.h"
+#include "base/start.h"
 
 namespace sact {
 namespace {
@@ -44,10 +43,12 @@ ThreadTeam::ThreadTeam(int size) {
   const bool known = sched_getaffinity(0, sizeof processors->allowed, &processors->allowed) == 0;
   if (known && CPU_COUNT(&processors->allowed) >= size) processors_ = std::move(processors);
   try {
-    for (int part = 1; part < size; ++part) helpers_.emplace_back([this, part] { help(part); });
-  } catch (const std::system_error& error) {
+    for (int part = 1; part < size; ++part) {
+      start_thread(helpers_, [this, part] { help(part); });
+    }
+  } catch (...) {
     end();
-    fail("{} threads cannot be started: {}", size, error.what());
+    throw;
   }
 }
 

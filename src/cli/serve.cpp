@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "cli/compute_options.h"
 #include "cli/image_options.h"
@@ -30,7 +31,7 @@ struct ServeOptions {
 void serve_until_interrupted(serve::HttpServer& server, serve::Service& service) {
   std::exception_ptr failure;
   std::atomic<bool> ended = false;
-  std::thread thread([&] {
+  std::thread thread = start_thread([&] {
     try {
       server.run();
     } catch (...) {

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "data/stored_sample.h"
@@ -86,7 +87,10 @@ class BatchLoader::Work {
     const int wanted = options_.threads > 0 ? options_.threads : available_threads();
     const int64_t useful = std::min<int64_t>(wanted, end_ - next_);
     try {
-      for (int64_t i = 0; i < useful; ++i) threads_.emplace_back([this] { run(); });
+      for (int64_t i = 0; i < useful; ++i) {
+        start_thread(
+            threads_, [this] { run(); }, "workers");
+      }
     } catch (...) {
       stop();
       throw;

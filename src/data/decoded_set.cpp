@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/threads.h"
 
@@ -54,7 +55,10 @@ class DecodedSet::Filling {
       for (std::thread& thread : threads) thread.join();
     };
     try {
-      for (int i = 0; i < wanted; ++i) threads.emplace_back([this] { fill(); });
+      for (int i = 0; i < wanted; ++i) {
+        start_thread(
+            threads, [this] { fill(); }, "workers");
+      }
       watch();
     } catch (...) {
       join();

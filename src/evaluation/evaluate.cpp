@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/thread_team.h"
 #include "base/threads.h"
@@ -89,11 +90,12 @@ struct Lane {
   }
   /// `alone`: only when its result is asked for, by the thread that asks.
   void start(bool alone) {
-    running = std::async(alone ? std::launch::deferred : std::launch::async, [this] {
+    const auto run = [this] {
       const auto begin = Clock::now();
       std::vector<ImageResult> results = session->run(view);
       return Ran{std::move(results), begin, Clock::now()};
-    });
+    };
+    running = alone ? std::async(std::launch::deferred, run) : start_async(run);
   }
 };
 

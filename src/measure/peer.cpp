@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/start.h"
 
 extern char** environ;
 
@@ -43,7 +44,7 @@ Peer::Peer(const std::string& command) : command_(command) {
   ::close(output.write);
   to_ = ::fdopen(input.write, "w");
   from_ = ::fdopen(output.read, "r");
-  if (failure != 0) fail("'{}' cannot be run: {}", printable(command_), errno_text(failure));
+  if (failure != 0) fail("'{}' cannot be run: {}", printable(command_), no_process_text(failure));
   try {
     about_ = answer();
     if (!about_.is_object()) fail("'{}' did not say what it is", printable(command_));

@@ -58,6 +58,8 @@ class HttpServer {
   /// Serves until stop(). Returns when the requests that had come by then are answered, for which
   /// clients that are slow get no more than `ending_seconds`.
   virtual void run() = 0;
+  /// Serves a connection that is there already, on the calling thread, and closes it.
+  virtual void serve(int socket) = 0;
   /// May be called by another thread.
   virtual void stop() = 0;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/start.h"
 #include "serve/http.h"
 #include "serve/http_stream.h"
 
@@ -36,12 +37,11 @@ class Connections : public httplib::TaskQueue {
     served_.reserve(size_t(served));
     others_.reserve(kMostOthers);
     try {
-      for (int i = 0; i < served; ++i) threads_.emplace_back([this] { work(served_, false); });
-      for (int i = 0; i < 2; ++i) threads_.emplace_back([this] { work(others_, true); });
-    } catch (const std::exception& error) {
+      for (int i = 0; i < served; ++i) start(served_, false);
+      for (int i = 0; i < 2; ++i) start(others_, true);
+    } catch (...) {
       shutdown();
-      fail("cannot start {} threads, one for each connection ({}); use a smaller --connections",
-           served + 2, error.what());
+      throw;
     }
   }
   ~Connections() override { shutdown(); }
@@ -71,6 +71,11 @@ class Connections : public httplib::TaskQueue {
  private:
   using Queue = std::vector<std::function<void()>>;
   static constexpr size_t kMostOthers = 32;
+
+  void start(Queue& queue, bool away) {
+    start_thread(
+        threads_, [this, &queue, away] { work(queue, away); }, "--connections");
+  }
 
   void work(Queue& queue, bool away) {
     serving.turns_away = away;
@@ -140,7 +145,6 @@ class LimitedServer : public httplib::Server {
   /// Connections that wait for a request close; requests that are being read have to hurry.
   void end() { end_.give(); }
 
- private:
   bool process_and_close_socket(socket_t socket) override {
     // Who is to be told to come back needs not hear it from a server that ends.
     if (!serving.turns_away || !end_.given()) {
@@ -155,6 +159,7 @@ class LimitedServer : public httplib::Server {
     return true;
   }
 
+ private:
   void serve(socket_t socket) {
     HttpStream stream(socket, limits_, end_, held_);
     serving.stream = &stream;
@@ -242,6 +247,7 @@ class HttplibServer : public HttpServer {
     return bound;
   }
   void run() override { server_.listen_after_bind(); }
+  void serve(int socket) override { server_.process_and_close_socket(socket); }
   /// Before it listens, httplib cannot be stopped; and it may be told only once.
   void stop() override {
     if (!server_.is_running() || stopped_.exchange(true)) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/start.h"
+
 namespace sact::serve {
 
 int Crowd::see(int jobs, Clock::time_point now) {
@@ -21,12 +23,11 @@ Queue::Queue(const QueueLimits& limits, int threads, Run run)
     for (int i = 0; i < threads; ++i) {
       Jobs room;
       room.reserve(size_t(limits.batch));
-      workers_.emplace_back([this, room = std::move(room)]() mutable { work(room); });
+      start_thread(workers_, [this, room = std::move(room)]() mutable { work(room); });
     }
-  } catch (const std::exception& error) {
+  } catch (...) {
     end();
-    fail("cannot start {} threads that run networks ({}); use a smaller --threads", threads,
-         error.what());
+    throw;
   }
 }
 

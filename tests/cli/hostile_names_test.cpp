@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 
+#include "base/parallel.h"
 #include "base/unicode.h"
 #include "data/synthetic.h"
 #include "io/image.h"
@@ -15,19 +17,31 @@
 namespace sact {
 namespace {
 
+/// Names of one file together, or of a class each: a start of the program takes longer than all
+/// else.
+using Names = std::vector<std::string>;
+constexpr size_t kTogether = 6;
+
 /// Every control character there is, those of one byte and of two, in the middle of a word and with
 /// what would follow it; bytes that are no character; and changes of direction.
-std::vector<std::string> hostile_names() {
-  std::vector<std::string> names;
+std::vector<Names> hostile_names() {
+  std::vector<Names> all = {{"\n\n\nb", "a\r\x1b[2Kok", "\x1b]0;title\x07", "a\u202eb", "a\u2028b"},
+                            {"a\x9b[31mb", "\xff\xfe", "a\xc2"},
+                            {}};
   for (char32_t control = 1; control < 0xa0; ++control) {
     if (control >= 0x20 && control < 0x7f) continue;
     std::string name = "a";
     append_utf8(name, control);
-    names.push_back(name + "[31mb");
+    if (all.back().size() == kTogether) all.emplace_back();
+    all.back().push_back(name + "[31mb");
   }
-  names.insert(names.end(), {"a\x9b[31mb", "\xff\xfe", "\n\n\nb", "a\r\x1b[2Kok",
-                             "\x1b]0;title\x07", "a\u202eb", "a\u2028b", "a\xc2"});
-  return names;
+  return all;
+}
+
+std::string joined(const Names& names) {
+  std::string name;
+  for (const std::string& one : names) name += one;
+  return name;
 }
 
 /// What is wrong with the text, or nothing. Lines may end.
@@ -43,10 +57,18 @@ std::string problem_of(std::string_view text) {
   return {};
 }
 
-class HostileNames : public ::testing::Test {
- protected:
-  void SetUp() override {
+/// The program in a folder with a picture and a model of six classes.
+class Place {
+ public:
+  Place() {
     io::write_image(directory_ / "a.png", data::synthetic_sample({}, 0).image);
+    write_model(directory_ / "m", spec(), test::random_weights(spec(), 1));
+  }
+
+  static ModelSpec spec() {
+    ModelSpec spec = test::tiny_spec(Halting::kSact);
+    spec.classes = int(kTogether);
+    return spec;
   }
 
   test::Finished run(const std::vector<std::string>& arguments) {
@@ -65,22 +87,38 @@ class HostileNames : public ::testing::Test {
         << testing::PrintToString(arguments) << finished.err;
   }
 
+  std::filesystem::path path(const std::string& name) const { return directory_ / name; }
+
+ private:
   test::TemporaryDirectory directory_;
 };
 
-TEST_F(HostileNames, ThereAreEnough) {
-  EXPECT_GE(hostile_names().size(), 50u);
+/// Calls it for all names, side by side.
+void for_all_names(const std::function<void(const Names& names, Place& place)>& check) {
+  const std::vector<Names> all = hostile_names();
+  run_in_parallel(all.size(), 0, [&](size_t i) {
+    SCOPED_TRACE(testing::PrintToString(all[i]));
+    Place place;
+    check(all[i], place);
+  });
+}
+
+TEST(HostileNames, AreEnough) {
+  size_t count = 0;
+  for (const Names& names : hostile_names()) count += names.size();
+  EXPECT_EQ(count, 64u + 8) << "control characters, and others";
   EXPECT_NE(problem_of("a\u009bb"), "");
   EXPECT_NE(problem_of("a\x9b"), "");
   EXPECT_EQ(problem_of("ä\ufffd\n"), "");
 }
 
-TEST_F(HostileNames, OfFilesThatAreNotThere) {
-  write_model(directory_ / "m", test::tiny_spec(Halting::kSact),
-              test::random_weights(test::tiny_spec(Halting::kSact), 1));
-  for (const std::string& name : hostile_names()) {
-    SCOPED_TRACE(testing::PrintToString(name));
-    const std::string none = "o such file", folder = "no such f";
+TEST(HostileNames, OfFilesThatAreNotThere) {
+  for_all_names([](const Names& names, Place& place) {
+    const auto expect_reason = [&](const std::vector<std::string>& arguments,
+                                   const std::string& reason) {
+      place.expect_reason(arguments, reason);
+    };
+    const std::string name = joined(names), none = "o such file", folder = "no such f";
     expect_reason({"info", name}, none);
     expect_reason({"predict", name, "a.png"}, none);
     expect_reason({"detect", name, "a.png"}, none);
@@ -106,33 +144,36 @@ TEST_F(HostileNames, OfFilesThatAreNotThere) {
     expect_reason({"train", "--data", "synthetic", "--out", "run", name + "=1"}, "setting");
     expect_reason({"adapt", name, "--images", "a.png", "--out", "run"}, "");
 #endif
-  }
+  });
 }
 
-TEST_F(HostileNames, OfModelsLabelsAndPictures) {
-  ModelSpec spec = test::tiny_spec(Halting::kSact);
-  spec.classes = 6;
-  for (const std::string& name : hostile_names()) {
-    SCOPED_TRACE(testing::PrintToString(name));
+TEST(HostileNames, OfModelsLabelsAndPictures) {
+  for_all_names([](const Names& names, Place& place) {
+    const std::string name = joined(names);
+    const auto run = [&](const std::vector<std::string>& arguments) {
+      return place.run(arguments).status;
+    };
     // JSON holds text alone, and so do labels.
     const bool text = !problem_of(name).starts_with("it is not");
-    spec.labels.assign(6, text ? name : "label");
+    ModelSpec spec = Place::spec();
+    for (size_t i = 0; i < kTogether; ++i) {
+      spec.labels.push_back(text && i < names.size() ? names[i] : "label");
+    }
     spec.unknown = {{text ? name : "key", "1"}};
-    write_model(directory_ / name, spec, test::random_weights(spec, 1));
-    std::filesystem::copy_file(directory_ / "a.png", directory_ / (name + ".png"));
-    std::filesystem::create_directories(directory_ / "photos/val" / name);
-    std::ofstream(directory_ / "photos/val" / name / "1.png") << "no image";
-    EXPECT_EQ(run({"info", name, "--layers"}).status, 0);
-    EXPECT_EQ(run({"predict", name, name + ".png", "--no-pictures", "--size", "32"}).status, 0);
-    EXPECT_EQ(run({"saliency", "map", name, name + ".png", "--size", "32", "--out", "maps"}).status,
-              0);
-    EXPECT_EQ(run({"eval", name, "--data", "photos"}).status, 1);
-    EXPECT_EQ(run({"bench", name, "--size", "32", "--rounds", "1", "--density", "1"}).status, 0);
-    EXPECT_EQ(run({"export", name, "--out", name + ".bf16", "--dtype", "bf16"}).status, 0);
-    EXPECT_EQ(run({"table", name + "=" + name}).status, 1);
-    std::filesystem::remove_all(directory_ / "photos");
-    std::filesystem::remove(directory_ / name);
-  }
+    write_model(place.path(name), spec, test::random_weights(spec, 1));
+    std::filesystem::copy_file(place.path("a.png"), place.path(name + ".png"));
+    for (const std::string& one : names) {
+      std::filesystem::create_directories(place.path("photos/val/" + one));
+      std::ofstream(place.path("photos/val/" + one + "/1.png")) << "no image";
+    }
+    EXPECT_EQ(run({"info", name, "--layers"}), 0);
+    EXPECT_EQ(run({"predict", name, name + ".png", "--no-pictures", "--size", "32"}), 0);
+    EXPECT_EQ(run({"saliency", "map", name, name + ".png", "--size", "32", "--out", "maps"}), 0);
+    EXPECT_EQ(run({"eval", name, "--data", "photos"}), 1);
+    EXPECT_EQ(run({"bench", name, "--size", "32", "--rounds", "1", "--density", "1"}), 0);
+    EXPECT_EQ(run({"export", name, "--out", name + ".bf16", "--dtype", "bf16"}), 0);
+    EXPECT_EQ(run({"table", name + "=" + name}), 1);
+  });
 }
 
 }  // namespace

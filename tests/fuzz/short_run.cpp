@@ -1,11 +1,13 @@
 // Runs a fuzz target without libFuzzer: seed inputs, those that it is given and the files of its
-// corpus, then a fixed number of random mutations of
-// them. Deterministic, so that a failure in the tests can be repeated; real fuzzing is the `fuzz`
-// preset.
+// corpus, then a fixed number of random mutations of them. Deterministic, so that a failure in the
+// tests can be repeated; real fuzzing is the `fuzz` preset, for which `--seeds FOLDER` writes the
+// seed inputs as files.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -72,9 +74,19 @@ std::vector<Bytes> corpus(const std::filesystem::path& folder) {
   return inputs;
 }
 
+int write_seeds(const std::filesystem::path& folder) {
+  int number = 0;
+  for (const std::vector<std::byte>& seed : sact::test::fuzz_seeds()) {
+    const std::string name = "seed-" + std::to_string(number++);
+    sact::write_file_atomically(folder / name, seed, sact::Durability::kUnsynced);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--seeds") return write_seeds(argv[2]);
   const int runs = argc > 1 ? std::atoi(argv[1]) : 20000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   std::printf("seed %llu, %d runs\n", static_cast<unsigned long long>(seed), runs);

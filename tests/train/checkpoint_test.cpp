@@ -126,7 +126,8 @@ TEST_F(CheckpointFile, CountersThatCannotBeAreRefused) {
       {R"("step":22)", R"("step":-22)"},
       {R"("step":22)", R"("step":"22")"},
       {R"("position":8)", R"("position":1e18)"},
-      {R"("workers":1)", R"("workers":99999999999999999999)"}};
+      {R"("workers":1)", R"("workers":99999999999999999999)"},
+      {R"("workers":1)", R"("workers":4294967297)"}};  // one, in 32 bits
   for (const auto& [right, wrong] : absurd) {
     SCOPED_TRACE(wrong);
     save();

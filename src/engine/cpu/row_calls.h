@@ -36,7 +36,7 @@ inline kernels::RowProduct rows_of(kernels::RowProduct call, int first, int last
     call.list += first;
   } else if (call.input_rows) {
     call.input_rows += int64_t(first) * call.taps;
-  } else {
+  } else if (call.input) {  // otherwise it is set later
     call.input = offset(call.input, first * call.input_stride, input_size);
   }
   if (call.output_rows) {

@@ -100,6 +100,7 @@ EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
     if (options.interrupted && options.interrupted()) {
       throw Interrupted("the evaluation was interrupted");
     }
+    group.expect_others();
     const auto [results, labels] = run_batch(network, dataset, batch, options, network_seconds[0]);
     for (size_t i = 0; i < results.size(); ++i) {
       tally.add(results[i], labels[i]);
@@ -124,7 +125,7 @@ EvalOutcome evaluate(Network network, DeviceLoader& loader, ProcessGroup& group,
 std::vector<EvalOutcome> evaluate_request(const ModelFile& file, const EvaluationRequest& request) {
   const torch::Device asked = device_from_name(request.device);
   ProcessGroup group = request.alone ? ProcessGroup(asked) : ProcessGroup::from_environment(asked);
-  at::set_num_threads(group.threads(request.threads));
+  set_torch_threads(group.threads(request.threads));
   use_full_precision();
   const auto dataset = evaluation::open_data(request, file.spec());
   Network network = load_network(file);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/start.h"
 #include "io/resize.h"
 #include "model/detection.h"
 
@@ -118,7 +119,7 @@ DetectionBatchLoader::DetectionBatchLoader(int64_t dataset_size, std::vector<int
 void DetectionBatchLoader::start() {
   if (left_ == 0) return;
   --left_;
-  coming_ = std::async(std::launch::async, [this] { return make(); });
+  coming_ = start_async([this] { return make(); });
 }
 
 DetectionBatch DetectionBatchLoader::next() {

@@ -1,6 +1,7 @@
 #include "train/detect/data_loader.h"
 
 #include "base/error.h"
+#include "base/start.h"
 #include "io/resize.h"
 #include "model/detection.h"
 
@@ -84,9 +85,8 @@ SampleLoader::SampleLoader(int64_t dataset_size, std::vector<int64_t> order, Rea
 void SampleLoader::start_more() {
   while (started_ < order_.size() && under_way_.size() < size_t(options_.workers) + 1) {
     const auto position = int64_t(started_++);
-    under_way_.push_back(std::async(std::launch::async, [this, position] {
-      return read_(position, order_[size_t(position)]);
-    }));
+    under_way_.push_back(start_async(
+        [this, position] { return read_(position, order_[size_t(position)]); }, "workers"));
   }
 }
 

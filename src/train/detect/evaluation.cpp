@@ -78,6 +78,7 @@ DetectorOutcome evaluate_detector(Detector detector, const detect::DetectionData
                       read, {workers}, corrupt);
   DetectionSample sample;
   while (loader.next(sample)) {
+    group.expect_others();
     if (!sample.pixels.defined()) continue;
     const Size size = sample.size(), whole = dataset.picture_size(sample.index);
     const DetectionOutput output =

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "train/loop/checkpoint.h"
+#include "train/loop/checkpoint_file.h"
 #include "train/torch/libtorch.h"
 #include "train/torch/process_group.h"
 

@@ -14,7 +14,7 @@
 #include "report/csv.h"
 #include "report/event_file.h"
 #include "report/summary_page.h"
-#include "train/loop/checkpoint.h"
+#include "train/loop/checkpoint_file.h"
 #include "train/loop/run_settings.h"
 
 namespace sact::train {

@@ -14,7 +14,7 @@ RunState::RunState(ProcessGroup& group, torch::nn::Module& network, Sgd& sgd,
 void RunState::start(const Checkpoint* checkpoint) {
   progression.workers = group_.size();
   if (checkpoint) {
-    checkpoint->load(network_, sgd_);
+    load_checkpoint(*checkpoint, network_, sgd_);
     progression = checkpoint->progression();
   }
   progression = progression_from_json(group_.broadcast(to_json(progression)), "worker 0");

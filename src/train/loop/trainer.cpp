@@ -101,7 +101,7 @@ bool Trainer::finished_before() {
 }
 
 void Trainer::prepare() {
-  at::set_num_threads(group_.threads(request_.threads));
+  set_torch_threads(group_.threads(request_.threads));
   const bool bf16 = settings_.precision == "bf16";
   if (bf16 && !group_.device().is_cuda()) fail("setting 'precision': bf16 needs the device 'cuda'");
   data_ = task_.open_data();

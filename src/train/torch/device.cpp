@@ -1,8 +1,10 @@
 #include "train/torch/device.h"
 
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 
 #include "base/error.h"
+#include "base/start.h"
 
 namespace sact::train {
 
@@ -15,6 +17,11 @@ torch::Device device_from_name(const std::string& name) {
         "GPU or driver); use the device 'cpu'");
   }
   return torch::kCUDA;
+}
+
+void set_torch_threads(int count) {
+  expect_threads(count);  // OpenMP ends the program where it gets fewer
+  at::set_num_threads(count);
 }
 
 void use_full_precision() {

@@ -12,6 +12,9 @@ namespace sact::train {
 /// "cpu" or "cuda"; throws sact::Error for another name and for CUDA where there is none.
 torch::Device device_from_name(const std::string& name);
 
+/// The threads of an operation on the CPU; sact::Error where the system gives fewer.
+void set_torch_threads(int count);
+
 /// Makes products and convolutions in 32 bits use all of them: without it CUDA rounds operands to
 /// TF32, and results would depend on the device.
 void use_full_precision();

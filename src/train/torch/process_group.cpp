@@ -155,6 +155,7 @@ class C10dCollectives : public Collectives {
 
   torch::Device device() const override { return device_; }
   std::vector<int> missing() override { return roll_call_->missing(); }
+  std::vector<int> lost() override { return roll_call_->lost(); }
 
   std::vector<torch::Tensor> run(Operation operation, std::vector<torch::Tensor> tensors) override {
     std::vector<Work> work;
@@ -183,7 +184,7 @@ std::unique_ptr<Collectives> connect(const ProcessPlace& place,
                                      [[maybe_unused]] torch::Device device) {
   const auto timeout = std::chrono::milliseconds(int64_t(place.timeout_seconds * 1000));
   const auto store = open_store(place, timeout, /*own=*/true);
-  auto roll_call = std::make_unique<RollCall>(place.rank, place.size, [place, timeout] {
+  auto roll_call = std::make_unique<RollCall>(place.rank, place.size, timeout, [place, timeout] {
     return open_store(place, timeout, /*own=*/false);
   });
 #ifdef SACT_HAS_NCCL
@@ -292,11 +293,21 @@ void ProcessGroup::exchange(Collectives::Operation operation,
       if (!received[i].is_same(tensors[i])) tensors[i].copy_(received[i]);
     }
   } catch (const std::exception& error) {
-    fail(
-        "worker {} of {} lost contact with the others ({}): {}; start all of them again, and a "
-        "training run goes on from its last checkpoint",
-        place_.rank, place_.size, first_line(error), lost_workers(collectives_->missing()));
+    fail_without(collectives_->missing(), first_line(error));
   }
+}
+
+void ProcessGroup::fail_without(const std::vector<int>& missing, const std::string& reason) const {
+  fail(
+      "worker {} of {} lost contact with the others ({}): {}; start all of them again, and a "
+      "training run goes on from its last checkpoint",
+      place_.rank, place_.size, reason, lost_workers(missing));
+}
+
+void ProcessGroup::expect_others() {
+  if (alone()) return;
+  const std::vector<int> lost = collectives_->lost();
+  if (!lost.empty()) fail_without(lost, "no sign of life");
 }
 
 void ProcessGroup::sum(torch::Tensor& tensor) {

@@ -36,6 +36,8 @@ class Collectives {
   /// The workers that do not answer any more, asked when run() has failed; none where that cannot
   /// be told.
   virtual std::vector<int> missing() { return {}; }
+  /// Those that are known not to answer any more, without asking them.
+  virtual std::vector<int> lost() { return {}; }
   /// For each tensor, which is contiguous and lies on device(), the sum or maximum over all
   /// processes, or what worker 0 has.
   virtual std::vector<torch::Tensor> run(Operation operation,
@@ -89,8 +91,13 @@ class ProcessGroup {
   bool any(bool condition);
   void barrier();
 
+  /// For long work without an exchange, between its parts: throws sact::Error where another process
+  /// has ended, or has not answered for the time-out. Waits for nobody.
+  void expect_others();
+
  private:
   void exchange(Collectives::Operation operation, const std::vector<torch::Tensor>& tensors);
+  [[noreturn]] void fail_without(const std::vector<int>& missing, const std::string& reason) const;
 
   ProcessPlace place_;
   torch::Device device_;

@@ -137,14 +137,14 @@ std::vector<ImageResult> results_of(const ModelSpec& spec, const NetworkOutput& 
 std::shared_ptr<const LoadedNetwork> load_with_torch(const NetworkSource& source,
                                                      const LoadOptions& options) {
   SACT_ASSERT(options.precision == Precision::kFloat32);
-  at::set_num_threads(options.threads);  // Debian's LibTorch starts with one
+  set_torch_threads(options.threads);  // Debian's LibTorch starts with one
   use_full_precision();
   return std::make_shared<TorchNetwork>(
       std::make_shared<SharedNetwork>(source, device_from_name(options.device)));
 }
 
 TorchFacts torch_facts(int threads) {
-  at::set_num_threads(threads);
+  set_torch_threads(threads);
   TorchFacts facts;
   facts.version = TORCH_VERSION;
   facts.threads = at::get_num_threads();
