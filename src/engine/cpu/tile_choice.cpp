@@ -10,8 +10,8 @@ constexpr double kOperations = 330e3;        // a microsecond, in products of lo
 constexpr double kWeightBytes = 25e3;        // a microsecond
 constexpr double kTransformed = 1.0 / 16e3;  // microseconds for a number, into or out of products
 
-/// A weight counts the bytes of its type, though those of 32 bits may be stored in 16: what a network
-/// gives must not depend on that.
+/// A weight counts the bytes of its type, though those of 32 bits may be stored in 16: what a
+/// network gives must not depend on that.
 double product_cost(const WindowLayer& layer, int64_t rows, int products) {
   const double size = double(layer.depth) * layer.columns * products;
   const int bytes = kernels::operand_type(layer.type).weights.bytes;
