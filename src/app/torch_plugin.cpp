@@ -4,6 +4,8 @@
 
 #include "base/component.h"
 #include "base/error.h"
+#include "base/start.h"
+#include "base/threads.h"
 
 namespace sact::app {
 namespace {
@@ -24,6 +26,8 @@ const train::TorchPlugin* find_torch_plugin() {
   // wrong.
   ::setenv("GLOG_minloglevel", "3", /*overwrite=*/0);
   ::setenv("TORCH_CPP_LOG_LEVEL", "FATAL", /*overwrite=*/0);
+  // OpenBLAS starts its threads when it is loaded, and ends the program where it gets none.
+  expect_threads(available_threads());
   const auto entry = reinterpret_cast<decltype(&train::sact_torch_plugin)>(
       open_component(path, "LibTorch", "sact_torch_plugin"));
   return entry();

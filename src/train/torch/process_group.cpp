@@ -28,6 +28,7 @@
 namespace sact::train {
 namespace {
 
+constexpr std::chrono::milliseconds kJoining{60'000};  // for all to start, at least
 constexpr int64_t kBucketBytes = 25 << 20;  // large enough that starting a message costs nothing
 
 #if TORCH_VERSION_MAJOR >= 2
@@ -117,6 +118,14 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place,
                                                 store);
 }
 
+void wait_for_all(c10d::Store& store, const ProcessPlace& place) {
+  const auto joined = [](int rank) { return "joined " + std::to_string(rank); };
+  store.set(joined(place.rank), std::vector<uint8_t>{1});
+  std::vector<std::string> all;
+  for (int rank = 0; rank < place.size; ++rank) all.push_back(joined(rank));
+  store.wait(all);
+}
+
 #ifdef SACT_HAS_GLOO
 c10::intrusive_ptr<C10dBackend> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store,
                                              const ProcessPlace& place,
@@ -183,7 +192,8 @@ class C10dCollectives : public Collectives {
 std::unique_ptr<Collectives> connect(const ProcessPlace& place,
                                      [[maybe_unused]] torch::Device device) {
   const auto timeout = std::chrono::milliseconds(int64_t(place.timeout_seconds * 1000));
-  const auto store = open_store(place, timeout, /*own=*/true);
+  const auto store = open_store(place, std::max(timeout, kJoining), /*own=*/true);
+  wait_for_all(*store, place);
   auto roll_call = std::make_unique<RollCall>(place.rank, place.size, timeout, [place, timeout] {
     return open_store(place, timeout, /*own=*/false);
   });
