@@ -270,6 +270,9 @@ TEST_P(FeaturesOf, ManyBoxesInOneBatchGetWhatEachGetsAlone) {
   const size_t values = rows.size() / count;
   for (const kernels::DataType type : kTypes) {
     SCOPED_TRACE(kernels::name_of(type));
+    // Layers may run over tiles together and as direct products alone: what that rounds.
+    const bool half = type == kernels::DataType::kBFloat16;
+    const double rounding = half ? 2e-3 : 1e-4, at_thresholds = half ? 0.02 : 0.005;
     CpuSession session(plan_of(boxes, weights, type), 2);
     const auto together = session.run(pixels_view(rows, count, cells, channels));
     ASSERT_EQ(together.size(), size_t(count));
@@ -282,11 +285,11 @@ TEST_P(FeaturesOf, ManyBoxesInOneBatchGetWhatEachGetsAlone) {
       const auto &units = together[i].blocks[0].units, &right = alone.blocks[0].units;
       int64_t here = 0;
       for (size_t p = 0; p < right.size(); ++p) here += units[p] != right[p];
-      EXPECT_LT(relative_error(together[i].logits, alone.logits), here > 0 ? 2e-2 : 1e-4);
+      EXPECT_LT(relative_error(together[i].logits, alone.logits), here > 0 ? 2e-2 : rounding);
       positions += int64_t(right.size());
       different += here;
     }
-    EXPECT_LE(double(different), 0.005 * double(positions));
+    EXPECT_LE(double(different), at_thresholds * double(positions));
   }
 }
 
