@@ -1,5 +1,6 @@
 #include "python/images.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace sact::python {
@@ -27,14 +28,44 @@ bool is_pillow(const py::handle& given) {
          py::hasattr(given, "getbands");
 }
 
-/// In modes that an array can show: colours, grey, or colours with transparency.
-py::object shown(const py::handle& image) {
+/// Whether Pillow read it from a TIFF file.
+bool is_tiff(const py::object& image) {
+  return py::str(image.attr("format")).equal(py::str("TIFF"));
+}
+
+/// Numbers of 16 bits in the 8 that the decoder of files would give: it rounds, libtiff cuts.
+py::array eight_bits(const py::object& image) {
+  const py::array_t<uint16_t, py::array::c_style | py::array::forcecast> wide(
+      py::module_::import("numpy").attr("asarray")(image));
+  const bool cut = is_tiff(image);
+  py::array_t<uint8_t> grey({wide.shape(0), wide.shape(1)});
+  std::transform(wide.data(), wide.data() + wide.size(), grey.mutable_data(),
+                 [cut](uint16_t value) { return uint8_t(cut ? value >> 8 : (value + 128) / 257); });
+  return grey;
+}
+
+/// The pixels of a Pillow image as a viewer, and the decoder of files, would show them.
+py::array shown(py::object image) {
+  image.attr("load")();
+  // Pillow turns TIFF files while it loads them, and may still say that they have to be turned.
+  const py::object orientation = image.attr("getexif")().attr("get")(0x0112, 1);
+  if (!is_tiff(image) && !orientation.equal(py::int_(1)))
+    image = py::module_::import("PIL.ImageOps").attr("exif_transpose")(image);
   const std::string mode = py::str(image.attr("mode"));
-  if (mode == "RGB" || mode == "L" || mode == "RGBA")
-    return py::reinterpret_borrow<py::object>(image);
-  const bool transparent = mode == "LA" || mode == "PA" || mode == "La" || mode == "RGBa" ||
-                           py::cast<bool>(image.attr("info").attr("__contains__")("transparency"));
-  return image.attr("convert")(transparent ? "RGBA" : "RGB");
+  const bool transparent = !image.attr("info").attr("get")("transparency").is_none();
+  if (mode.starts_with("I;16") && !transparent) return eight_bits(image);
+  if (mode[0] == 'I' || mode == "F") {
+    throw Error("a Pillow image of mode '" + mode +
+                "' does not say which of its numbers is white: pass the path of its file, or an "
+                "array of uint8");
+  }
+  const bool has_alpha = mode == "LA" || mode == "PA" || mode == "La" || mode == "RGBa";
+  if (transparent || has_alpha) {
+    image = image.attr("convert")("RGBA");
+  } else if (mode != "RGB" && mode != "L" && mode != "RGBA") {
+    image = image.attr("convert")("RGB");
+  }
+  return py::module_::import("numpy").attr("asarray")(image);
 }
 
 }  // namespace
@@ -46,7 +77,7 @@ Picture::Picture(const py::handle& given, const std::string& order) {
     bytes_ = py::cast<std::string>(given);
     if (bytes_.empty()) throw Error("these bytes are empty, and no picture");
   } else if (is_pillow(given)) {
-    take_array(py::module_::import("numpy").attr("asarray")(shown(given)), "rgb");
+    take_array(shown(py::reinterpret_borrow<py::object>(given)), "rgb");
   } else if (py::isinstance<py::str>(given) || py::hasattr(given, "__fspath__")) {
     path_ = py::cast<std::string>(py::module_::import("os").attr("fsencode")(given));
     if (path_.empty()) throw Error("the path of a picture is empty");

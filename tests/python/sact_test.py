@@ -137,10 +137,58 @@ class Module(unittest.TestCase):
         grey = self.pixels[:, :, 0]
         self.assertSame(self.small(grey), self.small(np.dstack([grey] * 3)))
         self.assertSame(self.small(grey[:, :, None]), self.small(grey))
-        if pillow:
-            for mode in ("L", "RGBA", "P", "LA", "CMYK", "1", "I;16"):
-                self.small(pillow.fromarray(self.pixels).convert("L").convert(mode) if mode == "I;16"
-                           else pillow.fromarray(self.pixels).convert(mode))
+
+    @unittest.skipUnless(pillow, "Pillow is not installed")
+    def test_pillow_images_are_what_their_files_are(self):
+        folder = pathlib.Path(self.scratch.name)
+        image = pillow.fromarray(self.pixels)
+        palette = image.quantize(50)
+        clear = np.arange(70 * 90, dtype=np.uint8).reshape(70, 90)
+        turned = pillow.Exif()
+        files = []
+
+        def save(name, image, **options):
+            files.append(folder / name)
+            image.save(files[-1], **options)
+
+        for orientation in range(1, 9):
+            turned[0x0112] = orientation
+            for kind in ("jpg", "png", "tif", "webp"):
+                save(f"turned{orientation}.{kind}", image, exif=turned)
+        save("inks.jpg", image.convert("CMYK"))
+        save("grey.jpg", image.convert("L"))
+        save("bits.png", image.convert("1"))
+        save("palette.png", palette)
+        save("clear_palette.png", palette, transparency=7)
+        save("clear_colour.png", image, transparency=tuple(map(int, self.pixels[3, 4])))
+        save("clear_grey.png", image.convert("L"), transparency=90)
+        save("grey_alpha.png", pillow.merge("LA", [image.convert("L"), pillow.fromarray(clear)]))
+        save("alpha.png", pillow.merge("RGBA", [*image.split(), pillow.fromarray(clear)]))
+        for file in files:
+            with self.subTest(file.name), pillow.open(file) as opened:
+                self.assertSame(self.small(opened, whole=True), self.small(file, whole=True))
+
+    @unittest.skipUnless(pillow, "Pillow is not installed")
+    def test_pillow_images_of_16_bits_are_not_clipped(self):
+        folder = pathlib.Path(self.scratch.name)
+        wide = np.random.default_rng(2).integers(0, 65536, (70, 90), dtype=np.uint16)
+        image = pillow.fromarray(wide)
+        self.assertEqual(image.mode, "I;16")
+        self.assertSame(self.small(image), self.small(((wide.astype(int) + 128) // 257).astype(np.uint8)))
+        for kind in ("png", "tif"):
+            file = folder / f"wide.{kind}"
+            image.save(file)
+            with pillow.open(file) as opened:
+                if opened.mode == "I":  # older Pillow, PNG
+                    with self.assertRaisesRegex(sact.Error, "pass the path"):
+                        self.small(opened)
+                else:
+                    self.assertSame(self.small(opened), self.small(file))
+        big_endian = pillow.frombytes("I;16B", (90, 70), wide.astype(">u2").tobytes())
+        self.assertSame(self.small(big_endian), self.small(image))
+        for mode in ("I", "F"):
+            with self.assertRaisesRegex(sact.Error, "pass the path"):
+                self.small(pillow.fromarray(self.pixels).convert(mode))
 
     def test_rows_that_lie_over_each_other_are_copied(self):
         row = np.arange(64 * 3, dtype=np.uint8).reshape(1, 64, 3)
