@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "python/runners.h"
 
 namespace sact::python {
@@ -17,7 +19,8 @@ hard_budget: share that no picture may exceed.
 halting_shift: added to halting scores; above 0 less work is done.
 order: of an array's channels, "rgb" or "bgr".
 progress: called as progress(done, total) when pictures are done.
-cancelled: asked after every residual unit; True ends the call with sact.Cancelled.
+cancelled: asked before a picture is opened and after every residual unit; True ends the call with
+    sact.Cancelled.
 )";
 
 std::optional<Precision> precision_of(const std::optional<std::string>& name) {
@@ -54,40 +57,67 @@ py::object load(const py::object& path, const std::optional<std::string>& precis
   return detector ? py::cast(std::move(detector)) : py::cast(std::move(classifier));
 }
 
-/// Calls run(views), without the interpreter's lock, and gives one result or a list.
+bool is_list(const py::object& images) {
+  return py::isinstance<py::list>(images) || py::isinstance<py::tuple>(images);
+}
+
+/// The pixels of all, which live as long as `pictures` do. Needs no lock.
+std::vector<ImageView> opened(std::vector<Picture>& pictures, const RunOptions& options) {
+  std::vector<ImageView> views;
+  for (Picture& picture : pictures) {
+    if (options.cancelled && options.cancelled()) throw Cancelled("the call was cancelled");
+    views.push_back(picture.open());
+  }
+  return views;
+}
+
+/// Calls run(views, options), without the interpreter's lock, for so many pictures at a time, whose
+/// pixels are let go before the next ones are opened. Gives one result or a list.
 template <typename Run>
-py::object answer(const py::object& images, const std::string& order, const Run& run) {
-  Pictures pictures(images, order);
-  auto results = [&] {
-    const py::gil_scoped_release release;
-    return run(pictures.open());
-  }();
-  if (pictures.single) return py::cast(results.front());
-  return py::cast(results);
+py::object answer(const py::object& images, size_t at_a_time, const std::string& order,
+                  const RunOptions& options, const Run& run) {
+  const bool many = is_list(images);
+  const py::tuple all = many ? py::tuple(images) : py::make_tuple(images);
+  py::list results;
+  for (size_t first = 0; first < all.size(); first += at_a_time) {
+    RunOptions part = options;
+    if (options.progress) {
+      part.progress = [&](int done, int) { options.progress(int(first) + done, int(all.size())); };
+    }
+    std::vector<Picture> pictures;
+    for (size_t i = first; i < std::min(first + at_a_time, all.size()); ++i)
+      pictures.emplace_back(all[i], order);
+    const auto found = [&] {
+      const py::gil_scoped_release release;
+      return run(opened(pictures, part), part);
+    }();
+    for (const auto& result : found) results.append(result);
+  }
+  return many ? py::object(results) : py::object(results[0]);
 }
 
 py::object classify(Classifier& self, const py::object& images, int size, bool whole,
                     std::optional<double> budget, std::optional<double> hard_budget,
                     std::optional<double> halting_shift, const std::string& order,
                     const py::object& progress, const py::object& cancelled) {
-  const RunOptions options =
-      CallOptions{size, whole, budget, hard_budget, halting_shift, progress, cancelled}.options();
-  return answer(images, order, [&](const std::vector<ImageView>& views) {
-    return self.with([&](Session& session) { return session.run(views, options); });
-  });
+  const CallOptions call{size, whole, budget, hard_budget, halting_shift, progress, cancelled};
+  return answer(images, size_t(self.batch()), order, call.options(),
+                [&](const std::vector<ImageView>& views, const RunOptions& options) {
+                  return self.with([&](Session& session) { return session.run(views, options); });
+                });
 }
 
 py::object detect(ObjectFinder& self, const py::object& images, double score, int most, int boxes,
                   bool all_boxes, std::optional<double> hard_budget,
                   std::optional<double> halting_shift, const std::string& order,
                   const py::object& progress, const py::object& cancelled) {
-  const RunOptions options =
-      CallOptions{0, false, {}, hard_budget, halting_shift, progress, cancelled}.options();
-  return answer(images, order, [&](const std::vector<ImageView>& views) {
-    return self.with([&](Detector& detector) {
-      return detector.detect(views, {score, most, boxes, all_boxes}, options);
-    });
-  });
+  const CallOptions call{0, false, {}, hard_budget, halting_shift, progress, cancelled};
+  const DetectOptions wanted{score, most, boxes, all_boxes};
+  return answer(images, 1, order, call.options(),
+                [&](const std::vector<ImageView>& views, const RunOptions& options) {
+                  return self.with(
+                      [&](Detector& detector) { return detector.detect(views, wanted, options); });
+                });
 }
 
 template <typename Runner>
@@ -159,21 +189,6 @@ RunOptions CallOptions::options() const {
   return all;
 }
 
-Pictures::Pictures(const py::object& given, const std::string& order)
-    : single(!py::isinstance<py::list>(given) && !py::isinstance<py::tuple>(given)) {
-  if (single) {
-    all.emplace_back(given, order);
-  } else {
-    for (const py::handle& one : given) all.emplace_back(one, order);
-  }
-}
-
-std::vector<ImageView> Pictures::open() {
-  std::vector<ImageView> views;
-  for (Picture& picture : all) views.push_back(picture.open());
-  return views;
-}
-
 void declare_models(py::module_& module) {
   const std::string arguments = kCallArguments;
   declare_model<Session>(module, "Classifier",
@@ -233,7 +248,7 @@ void declare_models(py::module_& module) {
       "precision: 'fp32', 'bf16', 'fp16', 'int8'; None for int8 where the model was exported for "
       "it, and fp32 otherwise.\n"
       "threads: that work on one call; 0 for all. With calls from several threads, 1.\n"
-      "batch: pictures of one call that pass through the network together at most.\n"
+      "batch: pictures of one call that are open, and pass through the network together, at most.\n"
       "exact: direct products in all layers.");
 }
 

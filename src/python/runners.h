@@ -29,6 +29,7 @@ class Pool {
   }
 
   const Model& model() const { return model_; }
+  int batch() const { return options_.batch; }
 
  private:
   struct Lent {
@@ -68,15 +69,6 @@ struct CallOptions {
 
   /// Callbacks take the interpreter's lock. Between images, signals such as Ctrl-C are looked for.
   RunOptions options() const;
-};
-
-/// What `given` has: one picture, or a list or tuple of them.
-struct Pictures {
-  Pictures(const py::object& given, const std::string& order);
-  std::vector<ImageView> open();
-
-  bool single;
-  std::vector<Picture> all;
 };
 
 void declare_results(py::module_& module);

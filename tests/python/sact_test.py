@@ -206,6 +206,39 @@ class Module(unittest.TestCase):
             self.assertEqual(result.flops, self.small(picture, whole=True).flops)
         self.assertEqual(self.small([]), [])
 
+    def test_lists_are_opened_in_parts(self):
+        model = sact.load(self.small_file, threads=1, batch=2)
+        pictures = [np.roll(self.pixels, shift, axis=0) for shift in range(5)]
+        told = []
+        found = model(pictures, progress=lambda done, total: told.append((done, total)))
+        self.assertEqual(told, [(2, 5), (4, 5), (5, 5)])
+        for result, picture in zip(found, pictures, strict=True):
+            np.testing.assert_allclose(result.logits, self.small(picture).logits, rtol=1e-4, atol=1e-5)
+        detector, told = sact.load(self.detector_file, threads=1), []
+        self.assertEqual(len(detector(pictures, progress=lambda done, total: told.append((done, total)))), 5)
+        self.assertEqual(told, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)])
+        # No picture is opened after the call was cancelled.
+        with self.assertRaises(sact.Cancelled):
+            model(["no/such.png"], cancelled=lambda: True)
+
+    @unittest.skipUnless(pillow, "Pillow is not installed")
+    def test_memory_does_not_grow_with_a_list(self):
+        big = pathlib.Path(self.scratch.name) / "big.png"
+        pillow.new("RGB", (3000, 2000), (90, 120, 30)).save(big)  # 18 MB
+        script = (
+            "import resource, sact, sys\n"
+            "model = sact.load(sys.argv[1], threads=1, batch=2)\n"
+            "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+            "model([sys.argv[2]] * 2)\n"
+            "before = peak()\n"
+            "model([sys.argv[2]] * 20)\n"
+            "print(peak() - before)\n"
+        )
+        finished = subprocess.run(
+            [sys.executable, "-c", script, self.small_file, big], capture_output=True, text=True, check=True
+        )
+        self.assertLess(float(finished.stdout), 100)  # MB; all of them at once are 324 more
+
     def test_work_goes_with_a_call(self):
         usual = self.small(self.pixels)
         self.assertLess(self.small(self.pixels, halting_shift=2).flops, usual.flops)
