@@ -6,7 +6,7 @@
 namespace sact::python {
 namespace {
 
-PixelOrder order_of(int channels, const std::string& order) {
+PixelOrder order_of(py::ssize_t channels, const std::string& order) {
   if (order != "rgb" && order != "bgr")
     throw Error("order must be 'rgb' or 'bgr', not '" + order + "'");
   const bool bgr = order == "bgr";
@@ -68,7 +68,22 @@ py::array shown(py::object image) {
   return py::module_::import("numpy").attr("asarray")(image);
 }
 
+/// What an exception of Python says, on one line.
+std::string text_of(const py::error_already_set& error) {
+  const py::object words = py::str(error.value()).attr("split")();
+  return py::cast<std::string>(py::str(" ").attr("join")(words));
+}
+
 }  // namespace
+
+std::string path_of(const py::handle& given) {
+  auto path = py::cast<std::string>(py::module_::import("os").attr("fsencode")(given));
+  if (path.find('\0') != std::string::npos) {
+    throw Error(path.substr(0, path.find('\0')) +
+                ": there is a NUL behind this part of the path, and no file has that in its name");
+  }
+  return path;
+}
 
 Picture::Picture(const py::handle& given, const std::string& order) {
   if (py::isinstance<py::array>(given)) {
@@ -77,9 +92,14 @@ Picture::Picture(const py::handle& given, const std::string& order) {
     bytes_ = py::cast<std::string>(given);
     if (bytes_.empty()) throw Error("these bytes are empty, and no picture");
   } else if (is_pillow(given)) {
-    take_array(shown(py::reinterpret_borrow<py::object>(given)), "rgb");
+    try {
+      take_array(shown(py::reinterpret_borrow<py::object>(given)), "rgb");
+    } catch (const py::error_already_set& error) {
+      if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
+      throw Error("Pillow cannot read this image: " + text_of(error));
+    }
   } else if (py::isinstance<py::str>(given) || py::hasattr(given, "__fspath__")) {
-    path_ = py::cast<std::string>(py::module_::import("os").attr("fsencode")(given));
+    path_ = path_of(given);
     if (path_.empty()) throw Error("the path of a picture is empty");
   } else {
     throw py::type_error(
@@ -97,9 +117,12 @@ void Picture::take_array(const py::array& given, const std::string& order) {
     throw Error("an array of " + std::to_string(given.ndim()) +
                 " axes is no picture: it must be [height, width] or [height, width, channels]");
   }
-  const int channels = given.ndim() == 2 ? 1 : int(given.shape(2));
+  const py::ssize_t channels = given.ndim() == 2 ? 1 : given.shape(2);
   const PixelOrder layout = order_of(channels, order);
   py::array array = given;
+  constexpr py::ssize_t kMost = 1000000000;
+  if (array.shape(0) > kMost / std::max<py::ssize_t>(array.shape(1), 1))
+    throw Error("this array is too large for a picture");
   const py::ssize_t row_bytes = array.shape(1) * channels;
   const bool packed =
       array.strides(1) == channels &&
@@ -107,9 +130,6 @@ void Picture::take_array(const py::array& given, const std::string& order) {
       // Rows that lie over each other, as those of numpy.broadcast_to, are none of a view.
       (array.shape(0) < 2 || std::abs(array.strides(0)) >= row_bytes);
   if (!packed) array = py::module_::import("numpy").attr("ascontiguousarray")(array);
-  constexpr py::ssize_t kMost = 1000000000;
-  if (array.shape(0) > kMost || array.shape(1) > kMost)
-    throw Error("this array is too large for a picture");
   view_ = {static_cast<const uint8_t*>(array.data()), int(array.shape(1)), int(array.shape(0)),
            ptrdiff_t(array.strides(0)), layout};
   if (view_.height < 2) view_.stride = 0;  // that of a single row means nothing

@@ -13,6 +13,9 @@ namespace sact::python {
 
 namespace py = pybind11;
 
+/// The bytes of a path: a str, bytes or os.PathLike.
+std::string path_of(const py::handle& given);
+
 /// Something that was given as a picture. Made with the interpreter's lock held; opened without it,
 /// since reading files and decoding take time.
 class Picture {

@@ -42,7 +42,7 @@ py::object load(const py::object& path, const std::optional<std::string>& precis
   SessionOptions session;
   session.threads = threads;
   session.batch = batch;
-  const auto file = py::cast<std::string>(py::module_::import("os").attr("fsencode")(path));
+  const std::string file = path_of(path);
   std::unique_ptr<Classifier> classifier;
   std::unique_ptr<ObjectFinder> detector;
   {

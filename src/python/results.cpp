@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <cstring>
+
 #include "python/runners.h"
 
 namespace sact::python {
@@ -143,13 +145,39 @@ void declare_results(py::module_& module) {
   declare_objects(module);
 }
 
+namespace {
+
+PyObject* error_type = nullptr;
+PyObject* cancelled_type = nullptr;
+
+/// Paths in messages are bytes, and need not be UTF-8.
+void set_error(PyObject* type, const char* text) {
+  const auto message = py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text, py::ssize_t(std::strlen(text)), "backslashreplace"));
+  if (message) PyErr_SetObject(type, message.ptr());
+}
+
+void declare_errors(py::module_& module) {
+  error_type = py::exception<Error>(module, "Error", PyExc_ValueError).release().ptr();
+  cancelled_type = py::exception<Cancelled>(module, "Cancelled", error_type).release().ptr();
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Cancelled& error) {
+      set_error(cancelled_type, error.what());
+    } catch (const Error& error) {
+      set_error(error_type, error.what());
+    }
+  });
+}
+
+}  // namespace
 }  // namespace sact::python
 
 PYBIND11_MODULE(_native, module) {
   namespace py = pybind11;
   module.doc() = "The compiled part of sact.";
-  const auto error = py::register_exception<sact::Error>(module, "Error", PyExc_ValueError);
-  py::register_exception<sact::Cancelled>(module, "Cancelled", error.ptr());
+  sact::python::declare_errors(module);
   sact::python::declare_results(module);
   sact::python::declare_models(module);
   module.attr("__version__") = SACT_VERSION;

@@ -3,6 +3,7 @@ SACT_SOURCE_DIR."""
 
 import ast
 import inspect
+import io
 import json
 import os
 import pathlib
@@ -266,6 +267,11 @@ class Module(unittest.TestCase):
             (np.zeros((4, 4, 3), np.float32), "float32"),
             (np.zeros(4, np.uint8), "1 axes"),
             (np.zeros((0, 4, 3), np.uint8), "none"),
+            (np.broadcast_to(np.zeros(1, np.uint8), (4, 4, 2**32 + 3)), "4294967299 channels"),
+            (np.broadcast_to(np.zeros(3, np.uint8), (2**32 + 4, 4, 3)), "too large"),
+            (np.broadcast_to(np.zeros(3, np.uint8), (10**6, 10**6, 3)), "too large"),
+            (os.fsdecode(b"no/such\xff.png"), r"no/such\\xff.png"),
+            (str(PICTURE) + "\0x", "NUL"),
         ]:
             with self.assertRaisesRegex(sact.Error, said) as caught:
                 self.small(wrong)
@@ -276,6 +282,17 @@ class Module(unittest.TestCase):
             self.small(self.pixels, order="hsv")
         with self.assertRaisesRegex(sact.Error, "no/such/model"):
             sact.load("no/such/model")
+        with self.assertRaisesRegex(sact.Error, r"no/such\\xff"):
+            sact.load(b"no/such\xff")
+        with self.assertRaisesRegex(sact.Error, "NUL"):
+            sact.load(f"{self.small_file}\0x")
+        if pillow:
+            for kind in ("png", "jpeg"):
+                file = io.BytesIO()
+                pillow.fromarray(self.pixels).save(file, kind)
+                with self.assertRaisesRegex(sact.Error, "Pillow cannot read") as caught:
+                    self.small(pillow.open(io.BytesIO(file.getvalue()[:-3000])))
+                self.assertNotIn("\n", str(caught.exception))
         with self.assertRaisesRegex(sact.Error, "threads"):
             sact.load(self.small_file, threads=-1)
         with self.assertRaisesRegex(sact.Error, "precision"):
