@@ -23,9 +23,14 @@ std::string percent(double share) {
   return text;
 }
 
-template <typename Some>
-double share_of(const Some& result) {
+double share_of(const Result& result) {
   return double(result.flops()) / double(result.dense_flops());
+}
+
+/// Of the extractor and of what looked at the boxes.
+double share_of(const Detections& found) {
+  return double(found.flops() + found.box_flops()) /
+         double(found.dense_flops() + found.dense_box_flops());
 }
 
 /// What results of both kinds of models have.
@@ -39,10 +44,14 @@ void declare_maps(py::class_<Some>& declared) {
       .def_property_readonly(
           "blocks", [](const Some& r) { return r.blocks(); },
           "Maps of the blocks one by one: a list of sact.Block.")
-      .def_property_readonly("flops", &Some::flops, "Floating point operations that were spent.")
+      .def_property_readonly("flops", &Some::flops,
+                             "Floating point operations that were spent; of a detector those of "
+                             "its extractor.")
       .def_property_readonly("dense_flops", &Some::dense_flops,
                              "Those of the same network without halting.")
-      .def_property_readonly("share", &share_of<Some>, "flops / dense_flops");
+      .def_property_readonly(
+          "share", [](const Some& r) { return share_of(r); },
+          "All operations that were spent, boxes included, over those without halting.");
 }
 
 void declare_classes(py::module_& module) {
@@ -112,7 +121,7 @@ void declare_objects(py::module_& module) {
           "objects", [](const Detections& d) { return d.objects(); },
           "A list of sact.Object, the highest score first.")
       .def_property_readonly("box_flops", &Detections::box_flops,
-                             "Operations of the last block, over all boxes.")
+                             "Operations of the last block and the head, over all boxes.")
       .def_property_readonly("dense_box_flops", &Detections::dense_box_flops,
                              "The same without halting.")
       .def_property_readonly("proposals", &Detections::proposals, "Boxes that were looked at.")
