@@ -85,9 +85,10 @@ std::string path_of(const py::handle& given) {
   return path;
 }
 
-Picture::Picture(const py::handle& given, const std::string& order) {
+Picture::Picture(const py::handle& given, const Reading& reading)
+    : max_pixels_(reading.max_pixels) {
   if (py::isinstance<py::array>(given)) {
-    take_array(py::reinterpret_borrow<py::array>(given), order);
+    take_array(py::reinterpret_borrow<py::array>(given), reading.order);
   } else if (py::isinstance<py::bytes>(given)) {
     bytes_ = py::cast<std::string>(given);
     if (bytes_.empty()) throw Error("these bytes are empty, and no picture");
@@ -138,7 +139,8 @@ void Picture::take_array(const py::array& given, const std::string& order) {
 
 ImageView Picture::open() {
   if (array_) return view_;
-  image_ = path_.empty() ? Image::decode(bytes_.data(), bytes_.size()) : Image::load(path_);
+  image_ = path_.empty() ? Image::decode(bytes_.data(), bytes_.size(), "image", max_pixels_)
+                         : Image::load(path_, max_pixels_);
   return image_->view();
 }
 

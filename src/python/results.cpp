@@ -125,6 +125,10 @@ void declare_objects(py::module_& module) {
       .def_property_readonly("dense_box_flops", &Detections::dense_box_flops,
                              "The same without halting.")
       .def_property_readonly("proposals", &Detections::proposals, "Boxes that were looked at.")
+      .def_property_readonly("scaled_height", &Detections::scaled_height,
+                             "Height that the picture was scaled to.")
+      .def_property_readonly("scaled_width", &Detections::scaled_width,
+                             "Width that the picture was scaled to.")
       .def_property_readonly(
           "ms",
           [](const Detections& d) {

@@ -88,6 +88,8 @@ class Module(unittest.TestCase):
         self.assertEqual((found.flops, found.dense_flops), (right["flops"], right["dense_flops"]))
         share = (right["flops"] + right["box_flops"]) / (right["dense_flops"] + right["dense_box_flops"])
         self.assertEqual(found.share, share)
+        self.assertEqual((found.scaled_height, found.scaled_width), (right["scaled_height"], right["scaled_width"]))
+        self.assertEqual(detector.dense_flops(found.scaled_height, found.scaled_width), found.dense_flops)
         self.assertNotEqual(found.share, found.flops / found.dense_flops)
         self.assertIn(f"{100 * share:.1f} % of the work", repr(found))
         self.assertEqual(set(found.ms), {"scale", "extractor", "proposals", "crops", "boxes", "rest"})
@@ -252,6 +254,38 @@ class Module(unittest.TestCase):
         with self.assertRaisesRegex(sact.Error, "calibrate"):
             self.small(self.pixels, budget=0.9)
         self.assertIsNone(self.small.budgets)
+
+    def test_saliency_maps_take_what_calls_take(self):
+        usual = self.small.saliency(self.pixels, size=64)
+        found = self.small.saliency([self.pixels, str(PICTURE)], size=64)
+        np.testing.assert_array_equal(found[0], usual)
+        self.assertEqual(len(found), 2)
+        self.assertEqual(self.small.saliency([]), [])
+        self.assertFalse(np.array_equal(self.small.saliency(self.pixels, size=64, halting_shift=1), usual))
+        with self.assertRaisesRegex(sact.Error, "calibrate"):
+            self.small.saliency(self.pixels, budget=0.9)
+        for model in (self.small, sact.load(self.detector_file)):
+            told = []
+            model.saliency([self.pixels] * 2, size=64, progress=lambda done, total: told.append((done, total)))
+            self.assertEqual(told, [(1, 2), (2, 2)])
+            with self.assertRaises(sact.Cancelled):
+                model.saliency(self.pixels, size=64, cancelled=lambda: True)
+
+    def test_the_limit_on_pixels_can_be_set(self):
+        for picture in (PICTURE, PICTURE.read_bytes()):
+            for call in (self.small, self.small.saliency, sact.load(self.detector_file)):
+                with self.assertRaisesRegex(sact.Error, "raise max_pixels"):
+                    call(picture, max_pixels=1000)
+                call(picture, max_pixels=100_000_001)
+        with self.assertRaisesRegex(sact.Error, "max_pixels must be"):
+            self.small(PICTURE, max_pixels=0)
+
+    def test_devices_and_instruction_sets(self):
+        self.assertIn("cpu", sact.devices())
+        np.testing.assert_allclose(sact.load(self.small_file, isa="scalar")(self.pixels).logits,
+                                   self.small(self.pixels).logits, rtol=1e-3, atol=1e-4)  # fmt: skip
+        with self.assertRaisesRegex(sact.Error, "nonsense"):
+            sact.load(self.small_file, isa="nonsense")
 
     def test_calls_can_be_cancelled(self):
         with self.assertRaises(sact.Cancelled):
