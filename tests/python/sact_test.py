@@ -33,6 +33,20 @@ def run(*arguments):
     return subprocess.run([PROGRAM, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
 
 
+def tensors_of(file):
+    """What a safetensors file holds."""
+    content = file.read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    header.pop("__metadata__", None)
+    types = {"F32": "<f4", "I64": "<i8"}
+    return {
+        name: np.frombuffer(content[start + t["data_offsets"][0] : start + t["data_offsets"][1]], types[t["dtype"]])
+        .reshape(t["shape"])
+        for name, t in header.items()
+    }  # fmt: skip
+
+
 class Module(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -74,6 +88,54 @@ class Module(unittest.TestCase):
         self.assertEqual(result.share, right["flops"] / right["dense_flops"])
         self.assertEqual(result.ponder_cost, right["ponder_cost"])
 
+    def test_maps_are_the_programs_to_the_bit(self):
+        file = pathlib.Path(self.scratch.name) / "raw.safetensors"
+        for model in (TRAINED, self.small_file):
+            run("predict", model, PICTURE, "--raw", file, "--no-pictures", "--threads", "1")
+            right = tensors_of(file)
+            found = sact.load(model, threads=1)(PICTURE)
+            np.testing.assert_array_equal(found.logits, right["logits"][0])
+            self.assertEqual(len(right), 1 + 2 * len(found.blocks))
+            for number, block in enumerate(found.blocks):
+                np.testing.assert_array_equal(block.ponder_map, right[f"ponder.{number}"][0])
+                np.testing.assert_array_equal(block.units, right[f"units.{number}"][0])
+            total = sum(np.repeat(np.repeat(b.ponder_map, 2**i, 0), 2**i, 1) for i, b in enumerate(found.blocks))
+            np.testing.assert_array_equal(found.ponder_map, total)
+
+    @unittest.skipUnless(pillow, "Pillow is not installed")
+    def test_saliency_maps_are_the_programs(self):
+        # The program draws them. Of this size every value has one pixel, whose colour is one of 2049.
+        side, gap, steps = 420, 8, 2048
+        folder = pathlib.Path(self.scratch.name) / "saliency"
+        photo = pathlib.Path(self.scratch.name) / "square.png"
+        with pillow.open(PICTURE) as picture:
+            picture.convert("RGB").resize((side, side)).save(photo)
+        try:
+            said = run("saliency", "map", self.small_file, photo, "--size", 4 * side, "--blur", 3, "--center-weight", 0.5,
+                       "--temperature", 0.3, "--threads", 1, "--json", "--out", folder)  # fmt: skip
+        except subprocess.CalledProcessError as error:
+            if "SACT_PICTURES" in error.stderr:
+                self.skipTest("this program draws nothing")
+            raise
+        drawn = np.asarray(pillow.open(json.loads(said)["images"][0]["map"])).astype(np.uint32)
+        drawn = drawn[:, :, 0] << 16 | drawn[:, :, 1] << 8 | drawn[:, :, 2]
+        model = sact.load(self.small_file, threads=1)
+        for panel, weight in ((1, 0), (2, 0.5)):
+            found = model.saliency(photo, size=4 * side, blur=3, center_weight=weight)
+            self.assertEqual(found.shape, (side, side))
+
+            def scaled(values):
+                return (values.astype(float) - values.min()) / (float(values.max()) - values.min())
+
+            shown = np.exp((scaled(found).astype(np.float32).astype(float) - 1) / 0.3)
+            places = (scaled((shown / shown.sum()).astype(np.float32)) * steps + 0.5).astype(int)
+            left = gap + panel * (side + gap)
+            colors = drawn[gap : gap + side, left : left + side]
+            pairs = {(int(place), int(color)) for place, color in zip(places.flat, colors.flat)}
+            self.assertGreater(len(pairs), 100)
+            self.assertEqual(len({place for place, _ in pairs}), len(pairs))
+            self.assertGreater(len({color for _, color in pairs}), 100)
+
     def test_detectors_give_what_the_program_gives_to_the_bit(self):
         right = json.loads(run("detect", self.detector_file, PICTURE, "--json", "--no-pictures", "--threads", "1"))
         right = right["images"][0]
@@ -84,7 +146,8 @@ class Module(unittest.TestCase):
         self.assertGreater(len(found), 0)
         for mine, other in zip(found, right["detections"], strict=True):
             self.assertEqual((mine.label, mine.score), (other["label"], other["score"]))
-            self.assertEqual(list(mine.box[:2]), other["bbox"][:2])
+            x0, y0, x1, y1 = np.float32(mine.box)
+            self.assertEqual([x0, y0, x1 - x0, y1 - y0], other["bbox"])
         self.assertEqual((found.flops, found.dense_flops), (right["flops"], right["dense_flops"]))
         share = (right["flops"] + right["box_flops"]) / (right["dense_flops"] + right["dense_box_flops"])
         self.assertEqual(found.share, share)
