@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "python/runners.h"
@@ -199,6 +200,30 @@ py::class_<Pool<Runner>> declare_model(py::module_& module, const char* name, co
            "Other arguments are those of a call.");
 }
 
+/// Looks for signals such as Ctrl-C, which Python tells its main thread alone. Not each time: that
+/// takes the interpreter's lock.
+class Signals {
+ public:
+  /// With the lock held.
+  Signals() {
+    const py::module_ threading = py::module_::import("threading");
+    here_ = threading.attr("current_thread")().is(threading.attr("main_thread")());
+  }
+
+  void look() {
+    constexpr std::chrono::milliseconds kPause{50};
+    const auto now = std::chrono::steady_clock::now();
+    if (!here_ || now < last_ + kPause) return;
+    last_ = now;
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+
+ private:
+  bool here_ = false;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 RunOptions CallOptions::options() const {
@@ -207,20 +232,20 @@ RunOptions CallOptions::options() const {
   if (budget || hard_budget || halting_shift) {
     all.work = Work{halting_shift.value_or(0), budget.value_or(0), hard_budget.value_or(0)};
   }
-  all.progress = [told = progress.ptr()](int done, int total) {
-    if (told == Py_None && done == total) return;
-    const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    const py::handle call(told);
-    if (told != Py_None) call(done, total);
-  };
-  if (!cancelled.is_none()) {
-    all.cancelled = [asked = cancelled.ptr()] {
+  if (!progress.is_none()) {
+    all.progress = [told = progress.ptr()](int done, int total) {
       const py::gil_scoped_acquire acquire;
-      const py::handle call(asked);
-      return py::cast<bool>(py::bool_(call()));
+      const py::handle call(told);
+      call(done, total);
     };
   }
+  all.cancelled = [asked = cancelled.is_none() ? nullptr : cancelled.ptr(),
+                   signals = Signals()]() mutable {
+    signals.look();
+    if (!asked) return false;
+    const py::gil_scoped_acquire acquire;
+    return py::cast<bool>(py::bool_(py::handle(asked)()));
+  };
   return all;
 }
 

@@ -67,7 +67,7 @@ struct CallOptions {
   std::optional<double> budget, hard_budget, halting_shift;
   py::object progress, cancelled;  // functions, or None
 
-  /// Callbacks take the interpreter's lock. Between images, signals such as Ctrl-C are looked for.
+  /// Callbacks take the interpreter's lock. `cancelled` also looks for signals such as Ctrl-C.
   RunOptions options() const;
 };
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -358,6 +359,30 @@ class Module(unittest.TestCase):
         with self.assertRaises(KeyError):
             self.small([self.pixels], progress=lambda done, total: {}[done])
         self.assertSame(self.small(self.pixels, cancelled=lambda: False), self.small(self.pixels))
+
+    def test_signals_such_as_ctrl_c_end_a_single_run(self):
+        model = sact.load(TRAINED, threads=1)
+
+        def seconds():  # of the processor, so that nobody else counts
+            before = time.process_time()
+            try:
+                model(self.pixels, size=1024)
+            except KeyboardInterrupt:
+                interrupted.append(True)
+            return time.process_time() - before
+
+        interrupted = []
+        seconds()
+        whole = seconds()
+        former = signal.signal(signal.SIGPROF, signal.default_int_handler)
+        try:
+            signal.setitimer(signal.ITIMER_PROF, whole / 10)
+            self.assertLess(seconds(), 0.7 * whole)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, former)
+        self.assertEqual(interrupted, [True])
+        self.assertSame(model(self.pixels), sact.load(TRAINED, threads=1)(self.pixels))
 
     def test_mistakes_are_errors_of_one_line(self):
         for wrong, said in [
