@@ -2,11 +2,13 @@
 SACT_SOURCE_DIR."""
 
 import ast
+import importlib.util
 import inspect
 import io
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -471,18 +473,71 @@ class Module(unittest.TestCase):
     def test_everything_public_has_a_docstring_and_a_stub(self):
         stub = ast.parse((pathlib.Path(sact.__file__).parent / "__init__.pyi").read_text())
         stubbed = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        members = {name: {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+        members = {name: [n for n in node.body if isinstance(n, ast.FunctionDef)]
                    for name, node in stubbed.items() if isinstance(node, ast.ClassDef)}  # fmt: skip
         self.assertEqual(set(sact.__all__), {name for name in stubbed if not name.startswith("_")})
+
+        def signature(function):
+            arguments = function.args
+            names = [argument.arg for argument in arguments.args]
+            named_only = {a.arg: d and ast.literal_eval(d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)}
+            return names, [ast.literal_eval(default) for default in arguments.defaults], named_only
+
+        def check_signature(name, function, declared):
+            # Compiled functions have theirs in the first line of their text.
+            line = re.sub(r"^\w+", "f", function.__doc__.splitlines()[0])
+            self.assertEqual(signature(declared), signature(ast.parse(f"def {line}: ...").body[0]), name)
+
         for name in sact.__all__:
             public = getattr(sact, name)
             self.assertTrue(public.__doc__ or name in ("Error", "Cancelled"), name)
-            if not inspect.isclass(public) or issubclass(public, Exception):
+            if not inspect.isclass(public):
+                check_signature(name, public, stubbed[name])
+                continue
+            if issubclass(public, Exception):
                 continue
             found = {m for m in vars(public) if not m.startswith("_")}
             found |= {"__call__", "__len__", "__iter__"} & set(vars(public))
             bases = [base.id for base in stubbed[name].bases]
-            self.assertEqual(found, members[name].union(*(members[base] for base in bases)), name)
+            declared = members[name] + [member for base in bases for member in members[base]]
+            self.assertEqual(found, {member.name for member in declared}, name)
+            for member in declared:
+                value = vars(public)[member.name]
+                is_property = any(getattr(d, "id", "") == "property" for d in member.decorator_list)
+                self.assertEqual(isinstance(value, property), is_property, f"{name}.{member.name}")
+                if not is_property:
+                    check_signature(f"{name}.{member.name}", value, member)
+
+    def test_stubs_have_every_precision(self):
+        stub = (pathlib.Path(sact.__file__).parent / "__init__.pyi").read_text()
+        declared = re.search(r"precision: Optional\[Literal\[(.*?)\]\]", stub).group(1)
+        with self.assertRaises(sact.Error) as caught:
+            sact.load(self.small_file, precision="fp8")
+        known = str(caught.exception).split(", not ")[0]
+        self.assertEqual(set(re.findall(r"\w+", declared)), set(re.findall(r"'(\w+)'", known)))
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
+    def test_type_checkers_understand_the_stubs(self):
+        program = pathlib.Path(self.scratch.name) / "program.py"
+
+        def mypy(text):
+            program.write_text("import sact\n" + text)
+            environment = {**os.environ, "MYPYPATH": str(pathlib.Path(sact.__file__).parent.parent)}
+            return subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", os.devnull, program],
+                                  capture_output=True, text=True, env=environment)  # fmt: skip
+
+        right = (
+            'result = sact.load("m", precision="fp16")("cat.jpg")\n'
+            "print(result.label, result.share)\n"
+            'model: sact.Classifier = sact.load("m")\n'
+            'print(model("cat.jpg").label, model(["cat.jpg"])[0].label)\n'
+            'detector: sact.Detector = sact.load("m")\n'
+            'for thing in detector("street.jpg"):\n'
+            "    print(thing.box)\n"
+        )
+        finished = mypy(right)
+        self.assertEqual(finished.returncode, 0, finished.stdout)
+        self.assertNotEqual(mypy(right + 'model("cat.jpg").objects\n').returncode, 0)
 
     def test_the_example_draws_a_map(self):
         try:
