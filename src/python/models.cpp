@@ -66,11 +66,15 @@ bool is_list(const py::object& images) {
   return py::isinstance<py::list>(images) || py::isinstance<py::tuple>(images);
 }
 
+void stop_if_cancelled(const RunOptions& options) {
+  if (options.cancelled && options.cancelled()) throw Cancelled("the call was cancelled");
+}
+
 /// The pixels of all, which live as long as `pictures` do. Needs no lock.
 std::vector<ImageView> opened(std::vector<Picture>& pictures, const RunOptions& options) {
   std::vector<ImageView> views;
   for (Picture& picture : pictures) {
-    if (options.cancelled && options.cancelled()) throw Cancelled("the call was cancelled");
+    stop_if_cancelled(options);
     views.push_back(picture.open());
   }
   return views;
@@ -99,8 +103,10 @@ py::object answer(const py::object& images, size_t at_a_time, const Reading& rea
       part.progress = [&](int done, int) { options.progress(int(first) + done, int(all.size())); };
     }
     std::vector<Picture> pictures;
-    for (size_t i = first; i < std::min(first + at_a_time, all.size()); ++i)
+    for (size_t i = first; i < std::min(first + at_a_time, all.size()); ++i) {
+      stop_if_cancelled(options);
       pictures.emplace_back(all[i], reading);
+    }
     const auto found = [&] {
       const py::gil_scoped_release release;
       return run(opened(pictures, part), part);

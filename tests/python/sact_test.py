@@ -291,8 +291,9 @@ class Module(unittest.TestCase):
         self.assertEqual(len(detector(pictures, progress=lambda done, total: told.append((done, total)))), 5)
         self.assertEqual(told, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)])
         # No picture is opened after the call was cancelled.
-        with self.assertRaises(sact.Cancelled):
-            model(["no/such.png"], cancelled=lambda: True)
+        for picture in ("no/such.png", np.zeros(1, np.float32)):
+            with self.assertRaises(sact.Cancelled):
+                model([picture], cancelled=lambda: True)
 
     @unittest.skipUnless(pillow, "Pillow is not installed")
     def test_memory_does_not_grow_with_a_list(self):
