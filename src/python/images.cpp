@@ -33,14 +33,20 @@ bool is_tiff(const py::object& image) {
   return py::str(image.attr("format")).equal(py::str("TIFF"));
 }
 
-/// Numbers of 16 bits in the 8 that the decoder of files would give: it rounds, libtiff cuts.
+/// Numbers of 16 bits in the 8 that the decoder of files would give. It rounds; libtiff cuts, and
+/// turns those around of which 0 is white.
 py::array eight_bits(const py::object& image) {
   const py::array_t<uint16_t, py::array::c_style | py::array::forcecast> wide(
       py::module_::import("numpy").attr("asarray")(image));
   const bool cut = is_tiff(image);
+  constexpr int kPhotometric = 262;
+  const bool zero_is_white =
+      cut && image.attr("tag_v2").attr("get")(kPhotometric, py::none()).equal(py::int_(0));
   py::array_t<uint8_t> grey({wide.shape(0), wide.shape(1)});
-  std::transform(wide.data(), wide.data() + wide.size(), grey.mutable_data(),
-                 [cut](uint16_t value) { return uint8_t(cut ? value >> 8 : (value + 128) / 257); });
+  std::transform(wide.data(), wide.data() + wide.size(), grey.mutable_data(), [=](uint16_t value) {
+    const int eight = cut ? value >> 8 : (value + 128) / 257;
+    return uint8_t(zero_is_white ? 255 - eight : eight);
+  });
   return grey;
 }
 

@@ -248,9 +248,10 @@ class Module(unittest.TestCase):
         image = pillow.fromarray(wide)
         self.assertEqual(image.mode, "I;16")
         self.assertSame(self.small(image), self.small(((wide.astype(int) + 128) // 257).astype(np.uint8)))
-        for kind in ("png", "tif"):
-            file = folder / f"wide.{kind}"
-            image.save(file)
+        white_is_0 = {"tiffinfo": {262: 0}}
+        for name, options in [("wide.png", {}), ("wide.tif", {}), ("dark.tif", white_is_0)]:
+            file = folder / name
+            image.save(file, **options)
             with pillow.open(file) as opened:
                 if opened.mode == "I":  # older Pillow, PNG
                     with self.assertRaisesRegex(sact.Error, "pass the path"):
