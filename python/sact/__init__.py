@@ -27,6 +27,7 @@ from ._native import (
     Object,
     Result,
     __version__,
+    devices,
     load,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "Error",
     "Object",
     "Result",
+    "devices",
     "load",
 ]
 

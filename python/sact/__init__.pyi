@@ -68,6 +68,10 @@ class Detections(_Spent):
     def dense_box_flops(self) -> int: ...
     @property
     def proposals(self) -> int: ...
+    @property
+    def scaled_height(self) -> int: ...
+    @property
+    def scaled_width(self) -> int: ...
 
 class _Model:
     @property
@@ -84,6 +88,24 @@ class _Model:
     def budgets(self) -> Optional[tuple[float, float]]: ...
     @property
     def remarks(self) -> list[str]: ...
+    @overload
+    def saliency(
+        self,
+        image: Union[list[Picture], tuple[Picture, ...]],
+        *,
+        size: int = 0,
+        blur: float = 10.0,
+        center_weight: float = 0.005,
+        center_sigma: float = 0.25,
+        budget: Optional[float] = None,
+        hard_budget: Optional[float] = None,
+        halting_shift: Optional[float] = None,
+        order: Order = "rgb",
+        max_pixels: int = 100000000,
+        progress: Optional[Callable[[int, int], object]] = None,
+        cancelled: Optional[Callable[[], bool]] = None,
+    ) -> list[NDArray[np.float32]]: ...
+    @overload
     def saliency(
         self,
         image: Picture,
@@ -92,8 +114,15 @@ class _Model:
         blur: float = 10.0,
         center_weight: float = 0.005,
         center_sigma: float = 0.25,
+        budget: Optional[float] = None,
+        hard_budget: Optional[float] = None,
+        halting_shift: Optional[float] = None,
         order: Order = "rgb",
+        max_pixels: int = 100000000,
+        progress: Optional[Callable[[int, int], object]] = None,
+        cancelled: Optional[Callable[[], bool]] = None,
     ) -> NDArray[np.float32]: ...
+    def dense_flops(self, height: int, width: int) -> int: ...
 
 class Classifier(_Model):
     @overload
@@ -107,6 +136,7 @@ class Classifier(_Model):
         hard_budget: Optional[float] = None,
         halting_shift: Optional[float] = None,
         order: Order = "rgb",
+        max_pixels: int = 100000000,
         progress: Optional[Callable[[int, int], object]] = None,
         cancelled: Optional[Callable[[], bool]] = None,
     ) -> list[Result]: ...
@@ -121,10 +151,10 @@ class Classifier(_Model):
         hard_budget: Optional[float] = None,
         halting_shift: Optional[float] = None,
         order: Order = "rgb",
+        max_pixels: int = 100000000,
         progress: Optional[Callable[[int, int], object]] = None,
         cancelled: Optional[Callable[[], bool]] = None,
     ) -> Result: ...
-    def dense_flops(self, height: int, width: int) -> int: ...
     def warm_up(self, images: int = 1, size: int = 0) -> None: ...
 
 class Detector(_Model):
@@ -140,6 +170,7 @@ class Detector(_Model):
         hard_budget: Optional[float] = None,
         halting_shift: Optional[float] = None,
         order: Order = "rgb",
+        max_pixels: int = 100000000,
         progress: Optional[Callable[[int, int], object]] = None,
         cancelled: Optional[Callable[[], bool]] = None,
     ) -> list[Detections]: ...
@@ -155,17 +186,22 @@ class Detector(_Model):
         hard_budget: Optional[float] = None,
         halting_shift: Optional[float] = None,
         order: Order = "rgb",
+        max_pixels: int = 100000000,
         progress: Optional[Callable[[int, int], object]] = None,
         cancelled: Optional[Callable[[], bool]] = None,
     ) -> Detections: ...
     def warm_up(self, height: int = 0, width: int = 0) -> None: ...
 
+# A Classifier or a Detector, as the file says. It is Any, so that what is done with it needs no check;
+# "model: sact.Classifier = sact.load(path)" tells a type checker which.
 def load(
     path: Union[str, os.PathLike[str]],
     *,
-    precision: Optional[Literal["fp32", "bf16", "int8"]] = None,
+    precision: Optional[Literal["fp32", "bf16", "fp16", "int8"]] = None,
     threads: int = 0,
     batch: int = 8,
     exact: bool = False,
     device: str = "cpu",
-) -> Union[Classifier, Detector]: ...
+    isa: Optional[str] = None,
+) -> Any: ...
+def devices() -> list[str]: ...

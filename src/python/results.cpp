@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <cstring>
+
 #include "python/runners.h"
 
 namespace sact::python {
@@ -21,9 +23,14 @@ std::string percent(double share) {
   return text;
 }
 
-template <typename Some>
-double share_of(const Some& result) {
+double share_of(const Result& result) {
   return double(result.flops()) / double(result.dense_flops());
+}
+
+/// Of the extractor and of what looked at the boxes.
+double share_of(const Detections& found) {
+  return double(found.flops() + found.box_flops()) /
+         double(found.dense_flops() + found.dense_box_flops());
 }
 
 /// What results of both kinds of models have.
@@ -37,10 +44,14 @@ void declare_maps(py::class_<Some>& declared) {
       .def_property_readonly(
           "blocks", [](const Some& r) { return r.blocks(); },
           "Maps of the blocks one by one: a list of sact.Block.")
-      .def_property_readonly("flops", &Some::flops, "Floating point operations that were spent.")
+      .def_property_readonly("flops", &Some::flops,
+                             "Floating point operations that were spent; of a detector those of "
+                             "its extractor.")
       .def_property_readonly("dense_flops", &Some::dense_flops,
                              "Those of the same network without halting.")
-      .def_property_readonly("share", &share_of<Some>, "flops / dense_flops");
+      .def_property_readonly(
+          "share", [](const Some& r) { return share_of(r); },
+          "All operations that were spent, boxes included, over those without halting.");
 }
 
 void declare_classes(py::module_& module) {
@@ -110,10 +121,14 @@ void declare_objects(py::module_& module) {
           "objects", [](const Detections& d) { return d.objects(); },
           "A list of sact.Object, the highest score first.")
       .def_property_readonly("box_flops", &Detections::box_flops,
-                             "Operations of the last block, over all boxes.")
+                             "Operations of the last block and the head, over all boxes.")
       .def_property_readonly("dense_box_flops", &Detections::dense_box_flops,
                              "The same without halting.")
       .def_property_readonly("proposals", &Detections::proposals, "Boxes that were looked at.")
+      .def_property_readonly("scaled_height", &Detections::scaled_height,
+                             "Height that the picture was scaled to.")
+      .def_property_readonly("scaled_width", &Detections::scaled_width,
+                             "Width that the picture was scaled to.")
       .def_property_readonly(
           "ms",
           [](const Detections& d) {
@@ -143,13 +158,39 @@ void declare_results(py::module_& module) {
   declare_objects(module);
 }
 
+namespace {
+
+PyObject* error_type = nullptr;
+PyObject* cancelled_type = nullptr;
+
+/// Paths in messages are bytes, and need not be UTF-8.
+void set_error(PyObject* type, const char* text) {
+  const auto message = py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text, py::ssize_t(std::strlen(text)), "backslashreplace"));
+  if (message) PyErr_SetObject(type, message.ptr());
+}
+
+void declare_errors(py::module_& module) {
+  error_type = py::exception<Error>(module, "Error", PyExc_ValueError).release().ptr();
+  cancelled_type = py::exception<Cancelled>(module, "Cancelled", error_type).release().ptr();
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Cancelled& error) {
+      set_error(cancelled_type, error.what());
+    } catch (const Error& error) {
+      set_error(error_type, error.what());
+    }
+  });
+}
+
+}  // namespace
 }  // namespace sact::python
 
 PYBIND11_MODULE(_native, module) {
   namespace py = pybind11;
   module.doc() = "The compiled part of sact.";
-  const auto error = py::register_exception<sact::Error>(module, "Error", PyExc_ValueError);
-  py::register_exception<sact::Cancelled>(module, "Cancelled", error.ptr());
+  sact::python::declare_errors(module);
   sact::python::declare_results(module);
   sact::python::declare_models(module);
   module.attr("__version__") = SACT_VERSION;

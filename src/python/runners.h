@@ -29,6 +29,7 @@ class Pool {
   }
 
   const Model& model() const { return model_; }
+  int batch() const { return options_.batch; }
 
  private:
   struct Lent {
@@ -66,17 +67,8 @@ struct CallOptions {
   std::optional<double> budget, hard_budget, halting_shift;
   py::object progress, cancelled;  // functions, or None
 
-  /// Callbacks take the interpreter's lock. Between images, signals such as Ctrl-C are looked for.
+  /// Callbacks take the interpreter's lock. `cancelled` also looks for signals such as Ctrl-C.
   RunOptions options() const;
-};
-
-/// What `given` has: one picture, or a list or tuple of them.
-struct Pictures {
-  Pictures(const py::object& given, const std::string& order);
-  std::vector<ImageView> open();
-
-  bool single;
-  std::vector<Picture> all;
 };
 
 void declare_results(py::module_& module);
