@@ -150,8 +150,8 @@ TEST_F(LibraryDetector, EachKindOfModelHasItsRunner) {
   EXPECT_EQ(model().input_size(), 64);
   EXPECT_EQ(model().label(1), "dog");
   EXPECT_FALSE(Model::load(path("sact")).detects());
-  EXPECT_NE(error_of([&] { Session{model()}; }).find("use sact::Detector"), std::string::npos);
-  EXPECT_NE(error_of([&] { Detector{Model::load(path("sact"))}; }).find("use sact::Session"),
+  EXPECT_NE(error_of([&] { Session{model()}; }).find("make a detector"), std::string::npos);
+  EXPECT_NE(error_of([&] { Detector{Model::load(path("sact"))}; }).find("make a session"),
             std::string::npos);
   Detector detector(model());
   EXPECT_NE(error_of([&] {
