@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Changes with every change that compiled programs notice, as the library's file name does. */
+/* Raised with every change that compiled programs notice, before 1.0 too, as the number in the
+ * library's file name. */
 #define SACT_ABI_VERSION 0
 int sact_abi_version(void);     /* of the library that was linked */
 const char* sact_version(void); /* such as "0.1.0" */

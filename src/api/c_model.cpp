@@ -119,6 +119,8 @@ const int32_t* units_of(const BlockResult* block) {
 
 using namespace sact::api;
 
+static_assert(SACT_ABI_VERSION == SACT_ABI, "sact/c.h and CMakeLists.txt have different versions");
+
 int sact_abi_version(void) {
   return SACT_ABI_VERSION;
 }
