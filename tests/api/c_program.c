@@ -81,6 +81,14 @@ static void check_mistakes(const char* picture) {
   CHECK(!sact_result_ponder_cost_map(NULL));
 }
 
+static void print_map(const sact_map* map) {
+  int i;
+  printf("%d x %d\n", sact_map_height(map), sact_map_width(map));
+  for (i = 0; i < sact_map_height(map) * sact_map_width(map); ++i) {
+    printf("%.9g\n", sact_map_values(map)[i]);
+  }
+}
+
 static void print_kinds(const char* path) {
   sact_model* model = sact_model_load(path, NULL, NULL);
   int i;
@@ -201,6 +209,7 @@ static void check_session(const char* path, const sact_image_view* view) {
   }
   map = sact_session_saliency_map(session, view, &small, NULL, &error);
   CHECK(map && sact_map_height(map) == 16);
+  print_map(map);
   sact_map_free(map);
   sact_result_free(two[0]);
   sact_result_free(two[1]);
@@ -241,14 +250,16 @@ static void check_detector(const char* path, const sact_image_view* view) {
   CHECK(sact_detections_ms(found).extractor > 0);
   CHECK(sact_detections_proposals(found) > 0 && sact_detections_box_flops(found) > 0);
   object = sact_detections_object(found, 3);
-  printf("%d %s %.17g %.9g %.9g %lld %.17g\n", object.index, object.label, object.score, object.x0,
-         object.y1, (long long)sact_detections_flops(found), sact_detections_ponder_cost(found));
+  printf("%d %s %.17g %.9g %.9g %.9g %.9g %lld %.17g\n", object.index, object.label, object.score,
+         object.x0, object.y0, object.x1, object.y1, (long long)sact_detections_flops(found),
+         sact_detections_ponder_cost(found));
   map = sact_detections_ponder_cost_map(found);
-  CHECK(map && sact_map_height(map) > 0);
+  print_map(map);
   sact_map_free(map);
   print_blocks(found);
   map = sact_detector_saliency_map(detector, view, NULL, NULL, &error);
   CHECK(map && sact_map_height(map) == 90);
+  print_map(map);
   sact_map_free(map);
   sact_detections_free(found);
   sact_detector_free(detector);
