@@ -1,6 +1,6 @@
 // What programs that were compiled with the library count on: abi.txt has it for this SACT_ABI.
-// More may come; whatever goes or changes needs another SACT_ABI (CMakeLists.txt). The list is
-// written by
+// More may come; whatever goes or changes needs another SACT_ABI (CMakeLists.txt). The list, with
+// what has come, is written by
 //   SACT_WRITE_ABI=1 api_test --gtest_filter=Abi.*
 #include <gtest/gtest.h>
 #include <sact/c.h>
