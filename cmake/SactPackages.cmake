@@ -1,4 +1,4 @@
-# What `cpack` makes: Debian packages. `sact` and `libsact0` need no LibTorch; `sact-torch` adds it.
+# What `cpack` makes: Debian packages. `sact` and `libsact0` (its number is SACT_ABI) need no LibTorch; `sact-torch` adds it.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sact)
 set(CPACK_PACKAGE_CONTACT "sact maintainers <sact@example.org>")
@@ -29,7 +29,7 @@ endmacro()
 set(same_version "(= ${PROJECT_VERSION})")
 set(library_package)
 if(BUILD_SHARED_LIBS)
-  set(library_package "libsact0 ${same_version}")
+  set(library_package "libsact${SACT_ABI} ${same_version}")
 endif()
 set(about "Networks that decide, position by position, how many layers each part of
 an image needs (Figurnov et al., CVPR 2017).")
@@ -38,7 +38,7 @@ sact_package(sact sact science
 sact_package(development libsact-dev libdevel
   "This package is for writing programs in C++ or C with the library." ${library_package})
 if(BUILD_SHARED_LIBS)
-  sact_package(library libsact0 libs "This package has the library, which needs no LibTorch.")
+  sact_package(library libsact${SACT_ABI} libs "This package has the library, which needs no LibTorch.")
 endif()
 if(SACT_PYTHON_FOUND)
   math(EXPR next_minor "${Python_VERSION_MINOR} + 1")

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   model = sact_model_load(argv[1], NULL, &error);
-  if (model) image = sact_image_load(argv[2], &error);
+  if (model) image = sact_image_load(argv[2], NULL, &error);
   if (image) session = sact_session_new(model, NULL, &error);
   if (session) {
     const sact_image_view view = sact_image_pixels(image);

@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Changes with every change that compiled programs notice, as the library's file name does. */
+/* Raised with every change that compiled programs notice, before 1.0 too, as the number in the
+ * library's file name. */
 #define SACT_ABI_VERSION 0
 int sact_abi_version(void);     /* of the library that was linked */
 const char* sact_version(void); /* such as "0.1.0" */
@@ -34,6 +35,7 @@ typedef struct sact_error {
 
 typedef struct sact_image sact_image;
 typedef struct sact_model sact_model;
+typedef struct sact_input sact_input;
 typedef struct sact_session sact_session;
 typedef struct sact_result sact_result;
 typedef struct sact_detector sact_detector;
@@ -58,9 +60,16 @@ typedef struct sact_image_view {
   sact_pixel_order order;
 } sact_image_view;
 
-/* JPEG, PNG, WebP, TIFF, GIF or BMP. NULL: it failed. */
-sact_image* sact_image_load(const char* path, sact_error* error);
-sact_image* sact_image_decode(const void* bytes, size_t size, sact_error* error);
+typedef struct sact_image_options {
+  int64_t max_pixels; /* pictures with more are refused; 0: 100 million */
+  const char* name;   /* of a decoded one in messages; NULL: "image" */
+} sact_image_options;
+
+/* JPEG, PNG, WebP, TIFF, GIF or BMP. NULL: it failed. `options` may be NULL, here and below, for
+ * zeros, which are the defaults. */
+sact_image* sact_image_load(const char* path, const sact_image_options* options, sact_error* error);
+sact_image* sact_image_decode(const void* bytes, size_t size, const sact_image_options* options,
+                              sact_error* error);
 void sact_image_free(sact_image* image);
 /* Its pixels, for the functions below; they belong to the image. */
 sact_image_view sact_image_pixels(const sact_image* image);
@@ -79,22 +88,44 @@ typedef struct sact_model_options {
   sact_precision precision;
   int exact;          /* not 0: direct products in all layers */
   const char* isa;    /* NULL: the fastest kernels that this processor has */
-  const char* device; /* NULL: "cpu" */
+  const char* device; /* one of sact_device(); NULL: "cpu" */
 } sact_model_options;
 
-/* `options` may be NULL, here and below, for zeros, which are the defaults. */
+/* What sact_model_load() finds back ends for: 0, 1 and so on; NULL: there are no more. */
+const char* sact_device(int index);
+
+typedef enum sact_halting { SACT_NO_HALTING = 0, SACT_ACT = 1, SACT_SACT = 2 } sact_halting;
+
 sact_model* sact_model_load(const char* path, const sact_model_options* options, sact_error* error);
 void sact_model_free(sact_model* model);
 int sact_model_detects(const sact_model* model); /* 1: for sact_detector, 0: for sact_session */
 int sact_model_classes(const sact_model* model);
 const char* sact_model_label(const sact_model* model, int index); /* NULL: there is no such class */
 int sact_model_input_size(const sact_model* model);
+sact_halting sact_model_halting(const sact_model* model);
 int sact_model_blocks(const sact_model* model);
+int sact_model_units(const sact_model* model, int block); /* 0: there is no such block */
 int64_t sact_model_parameters(const sact_model* model);
 /* -1: no network runs on images of that size. */
 int64_t sact_model_dense_flops(const sact_model* model, int height, int width);
 /* 1 where the model has a curve for budgets, whose ends are stored; 0 where it has none. */
 int sact_model_budgets(const sact_model* model, double* least, double* largest);
+/* What a person should know about the file: 0, 1 and so on; NULL: there are no more. */
+const char* sact_model_remark(const sact_model* model, int index);
+
+typedef struct sact_input_options {
+  int size;  /* side of the square input; 0: the model's own */
+  int whole; /* not 0: the whole picture, whose shorter side gets `size` */
+} sact_input_options;
+
+/* The input that sact_session_run() makes of a picture, for sact_session_run_tensor(). No session
+ * is needed, so that threads which load pictures can do it. */
+sact_input* sact_model_prepare(const sact_model* model, const sact_image_view* image,
+                               const sact_input_options* options, sact_error* error);
+void sact_input_free(sact_input* input);
+int sact_input_height(const sact_input* input);
+int sact_input_width(const sact_input* input);
+const float* sact_input_planes(const sact_input* input); /* [3, height, width] */
 
 /* ---- What goes with a session or a call ---- */
 
@@ -111,9 +142,8 @@ typedef struct sact_session_options {
 } sact_session_options;
 
 typedef struct sact_run_options {
-  int size;              /* of the input; 0: the model's own */
-  int whole;             /* not 0: the whole picture instead of its central crop */
-  const sact_work* work; /* NULL: that of the session */
+  sact_input_options input; /* detectors have a size of their own */
+  const sact_work* work;    /* NULL: that of the session */
   /* Called with `user` by the thread that called; NULL: not at all. `cancelled` is asked after
    * every residual unit: not 0 ends the call with SACT_CANCELLED. */
   int (*cancelled)(void* user);
@@ -221,6 +251,13 @@ int64_t sact_detections_dense_box_flops(const sact_detections* detections);
 int sact_detections_proposals(const sact_detections* detections);
 double sact_detections_ponder_cost(const sact_detections* detections);
 sact_map* sact_detections_ponder_cost_map(const sact_detections* detections);
+/* Of one block of the extractor, as for results. */
+const float* sact_detections_block_ponder_cost(const sact_detections* detections, int block,
+                                               int* height, int* width);
+const int32_t* sact_detections_block_units(const sact_detections* detections, int block);
+/* The size that the picture was scaled to. */
+int sact_detections_scaled_height(const sact_detections* detections);
+int sact_detections_scaled_width(const sact_detections* detections);
 sact_detector_times sact_detections_ms(const sact_detections* detections);
 
 #ifdef __cplusplus

@@ -79,7 +79,8 @@ class Session {
                                  const RunOptions& options = {});
 
   /// Where people will look: the ponder cost map of the whole picture, normalised, blurred, with a
-  /// centred Gaussian added: what `sact saliency map` shows, before its softmax.
+  /// centred Gaussian added. `sact saliency map` shows the same with a blur of 3 and a weight of 1,
+  /// after a softmax.
   Map saliency_map(const Image& image, const SaliencyOptions& saliency = {},
                    const RunOptions& options = {});
   Map saliency_map(const ImageView& image, const SaliencyOptions& saliency = {},

@@ -101,6 +101,24 @@ sact_map* sact_detections_ponder_cost_map(const sact_detections* detections) {
   });
 }
 
+const float* sact_detections_block_ponder_cost(const sact_detections* detections, int block,
+                                               int* height, int* width) {
+  return detections ? ponder_cost_of(block_of(detections->detections, block), height, width)
+                    : nullptr;
+}
+
+const int32_t* sact_detections_block_units(const sact_detections* detections, int block) {
+  return detections ? units_of(block_of(detections->detections, block)) : nullptr;
+}
+
+int sact_detections_scaled_height(const sact_detections* detections) {
+  return detections ? detections->detections.scaled_height() : 0;
+}
+
+int sact_detections_scaled_width(const sact_detections* detections) {
+  return detections ? detections->detections.scaled_width() : 0;
+}
+
 sact_detector_times sact_detections_ms(const sact_detections* detections) {
   if (!detections) return {};
   const sact::DetectorTimes& ms = detections->detections.ms();

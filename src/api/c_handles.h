@@ -19,6 +19,10 @@ struct sact_model {
   std::vector<std::string> labels;  // of all classes
 };
 
+struct sact_input {
+  sact::NetworkInput input;
+};
+
 struct sact_session {
   sact::Session session;
 };
@@ -81,6 +85,7 @@ Handle& given(Handle* handle, const char* what) {
 
 // Options of C as those of C++.
 SessionOptions options_of(const sact_session_options* options);
+InputOptions options_of(const sact_input_options* options);
 RunOptions options_of(const sact_run_options* options);
 SaliencyOptions options_of(const sact_saliency_options* options);
 std::vector<ImageView> views_of(const sact_image_view* images, int count);
@@ -102,5 +107,16 @@ Value value_of(const Handle* handle, Value none, const Get& get) noexcept {
     return none;
   }
 }
+
+/// The block of a result or of detections; null where there is none.
+template <typename Found>
+const BlockResult* block_of(const Found& found, int block) {
+  if (block < 0 || size_t(block) >= found.blocks().size()) return nullptr;
+  return &found.blocks()[size_t(block)];
+}
+
+// What C is told of a block, which may be null.
+const float* ponder_cost_of(const BlockResult* block, int* height, int* width);
+const int32_t* units_of(const BlockResult* block);
 
 }  // namespace sact::api

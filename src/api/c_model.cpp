@@ -47,6 +47,10 @@ ModelOptions options_of(const sact_model_options* options) {
   return all;
 }
 
+int64_t max_pixels_of(const sact_image_options* options) {
+  return options && options->max_pixels != 0 ? options->max_pixels : Image::kMaxPixels;
+}
+
 }  // namespace
 
 SessionOptions options_of(const sact_session_options* options) {
@@ -58,10 +62,15 @@ SessionOptions options_of(const sact_session_options* options) {
   return all;
 }
 
+InputOptions options_of(const sact_input_options* options) {
+  if (!options) return {};
+  return {options->size, options->whole != 0};
+}
+
 RunOptions options_of(const sact_run_options* options) {
   RunOptions all;
   if (!options) return all;
-  all.input = {options->size, options->whole != 0};
+  all.input = options_of(&options->input);
   if (options->work) all.work = work_of(*options->work);
   void* user = options->user;
   if (auto* cancelled = options->cancelled) {
@@ -95,9 +104,22 @@ std::vector<ImageView> views_of(const sact_image_view* images, int count) {
   return views;
 }
 
+const float* ponder_cost_of(const BlockResult* block, int* height, int* width) {
+  if (!block) return nullptr;
+  if (height) *height = block->ponder_cost.height;
+  if (width) *width = block->ponder_cost.width;
+  return block->ponder_cost.values.data();
+}
+
+const int32_t* units_of(const BlockResult* block) {
+  return block ? block->units.data() : nullptr;
+}
+
 }  // namespace sact::api
 
 using namespace sact::api;
+
+static_assert(SACT_ABI_VERSION == SACT_ABI, "sact/c.h and CMakeLists.txt have different versions");
 
 int sact_abi_version(void) {
   return SACT_ABI_VERSION;
@@ -107,14 +129,19 @@ const char* sact_version(void) {
   return SACT_VERSION;
 }
 
-sact_image* sact_image_load(const char* path, sact_error* error) {
-  return handle_of(error, [&] { return new sact_image{sact::Image::load(&given(path, "path"))}; });
+sact_image* sact_image_load(const char* path, const sact_image_options* options,
+                            sact_error* error) {
+  return handle_of(error, [&] {
+    return new sact_image{sact::Image::load(&given(path, "path"), max_pixels_of(options))};
+  });
 }
 
-sact_image* sact_image_decode(const void* bytes, size_t size, sact_error* error) {
+sact_image* sact_image_decode(const void* bytes, size_t size, const sact_image_options* options,
+                              sact_error* error) {
   return handle_of(error, [&] {
     given(static_cast<const char*>(bytes), "bytes");
-    return new sact_image{sact::Image::decode(bytes, size)};
+    const char* name = options && options->name ? options->name : "image";
+    return new sact_image{sact::Image::decode(bytes, size, name, max_pixels_of(options))};
   });
 }
 
@@ -126,6 +153,15 @@ sact_image_view sact_image_pixels(const sact_image* image) {
   if (!image) return {nullptr, 0, 0, 0, SACT_RGB};
   const sact::ImageView view = image->image.view();
   return {view.data, view.width, view.height, view.stride, SACT_RGB};
+}
+
+const char* sact_device(int index) {
+  try {
+    static const std::vector<std::string> devices = sact::Model::devices();
+    return index >= 0 && size_t(index) < devices.size() ? devices[size_t(index)].c_str() : nullptr;
+  } catch (...) {
+    return nullptr;
+  }
 }
 
 sact_model* sact_model_load(const char* path, const sact_model_options* options,
@@ -159,8 +195,24 @@ int sact_model_input_size(const sact_model* model) {
   return model ? model->model.input_size() : 0;
 }
 
+sact_halting sact_model_halting(const sact_model* model) {
+  switch (model ? model->model.halting() : sact::Halting::kNone) {
+    case sact::Halting::kAct:
+      return SACT_ACT;
+    case sact::Halting::kSact:
+      return SACT_SACT;
+    default:
+      return SACT_NO_HALTING;
+  }
+}
+
 int sact_model_blocks(const sact_model* model) {
   return model ? int(model->model.units().size()) : 0;
+}
+
+int sact_model_units(const sact_model* model, int block) {
+  if (!model || block < 0 || block >= sact_model_blocks(model)) return 0;
+  return model->model.units()[size_t(block)];
 }
 
 int64_t sact_model_parameters(const sact_model* model) {
@@ -178,6 +230,35 @@ int sact_model_budgets(const sact_model* model, double* least, double* largest) 
   if (least) *least = budgets->first;
   if (largest) *largest = budgets->second;
   return 1;
+}
+
+const char* sact_model_remark(const sact_model* model, int index) {
+  if (!model || index < 0 || size_t(index) >= model->model.remarks().size()) return nullptr;
+  return model->model.remarks()[size_t(index)].c_str();
+}
+
+sact_input* sact_model_prepare(const sact_model* model, const sact_image_view* image,
+                               const sact_input_options* options, sact_error* error) {
+  return handle_of(error, [&] {
+    const auto views = views_of(image, 1);
+    return new sact_input{given(model, "model").model.prepare(views.front(), options_of(options))};
+  });
+}
+
+void sact_input_free(sact_input* input) {
+  delete input;
+}
+
+int sact_input_height(const sact_input* input) {
+  return input ? input->input.height : 0;
+}
+
+int sact_input_width(const sact_input* input) {
+  return input ? input->input.width : 0;
+}
+
+const float* sact_input_planes(const sact_input* input) {
+  return input ? input->input.planes.data() : nullptr;
 }
 
 int sact_map_height(const sact_map* map) {

@@ -10,11 +10,6 @@ void store_results(const std::vector<sact::Result>& found, sact_result** results
   });
 }
 
-const sact::BlockResult* block_of(const sact_result* result, int block) {
-  if (!result || block < 0 || size_t(block) >= result->result.blocks().size()) return nullptr;
-  return &result->result.blocks()[size_t(block)];
-}
-
 }  // namespace
 
 sact_session* sact_session_new(const sact_model* model, const sact_session_options* options,
@@ -111,14 +106,9 @@ sact_map* sact_result_ponder_cost_map(const sact_result* result) {
 
 const float* sact_result_block_ponder_cost(const sact_result* result, int block, int* height,
                                            int* width) {
-  const sact::BlockResult* found = block_of(result, block);
-  if (!found) return nullptr;
-  if (height) *height = found->ponder_cost.height;
-  if (width) *width = found->ponder_cost.width;
-  return found->ponder_cost.values.data();
+  return result ? ponder_cost_of(block_of(result->result, block), height, width) : nullptr;
 }
 
 const int32_t* sact_result_block_units(const sact_result* result, int block) {
-  const sact::BlockResult* found = block_of(result, block);
-  return found ? found->units.data() : nullptr;
+  return result ? units_of(block_of(result->result, block)) : nullptr;
 }

@@ -10,18 +10,20 @@ namespace {
 
 const LoadedDetector& detector_of(const ModelState& model) {
   if (!model.detector) {
-    fail("{}: classifies images and does not find objects in them: use sact::Session",
-         printable(model.name));
+    fail(
+        "{}: classifies images and does not find objects in them: make a session of it, "
+        "not a detector",
+        printable(model.name));
   }
   return *model.detector;
 }
 
 void check_wanted(const DetectOptions& wanted) {
-  if (!std::isfinite(wanted.score)) fail("DetectOptions::score is not a number");
-  if (wanted.most < 0) fail("DetectOptions::most is {}: 0 or more is needed", wanted.most);
+  if (!std::isfinite(wanted.score)) fail("score is not a number");
+  if (wanted.most < 0) fail("most is {}: 0 or more is needed", wanted.most);
   if (wanted.boxes < 0 || wanted.boxes > detect::kMostBoxes) {
-    fail("DetectOptions::boxes is {}: 1 to {} are possible, and 0 for the model's own number",
-         wanted.boxes, detect::kMostBoxes);
+    fail("boxes is {}: 1 to {} are possible, and 0 for the model's own number", wanted.boxes,
+         detect::kMostBoxes);
   }
 }
 

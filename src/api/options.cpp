@@ -20,8 +20,7 @@ std::vector<ImageView> views_of(const std::vector<Image>& images) {
 
 int checked_threads(int asked) {
   if (asked < 0 || asked > kMaxThreads) {
-    fail("SessionOptions::threads is {}: use 1 to {}, or 0 for all that there are", asked,
-         kMaxThreads);
+    fail("threads is {}: use 1 to {}, or 0 for all that there are", asked, kMaxThreads);
   }
   return thread_count(asked);
 }
@@ -30,7 +29,7 @@ HaltingControl checked_halting(const Work& work, const ModelState& model) {
   const HaltingRequest request{work.halting_shift,
                                work.budget,
                                work.hard_budget,
-                               {"Work::halting_shift", "Work::budget", "Work::hard_budget"}};
+                               {"halting_shift", "budget", "hard_budget"}};
   return halting_control(request, *model.spec, model.dial, printable(model.name));
 }
 
@@ -38,14 +37,13 @@ void check_saliency(const SaliencyOptions& options, const ModelState& model) {
   saliency::check_halting(*model.spec, printable(model.name));
   constexpr double kWidestBlur = 1000;
   if (!(options.blur >= 0 && options.blur <= kWidestBlur)) {
-    fail("SaliencyOptions::blur must be from 0 to {:g} positions, found {:g}", kWidestBlur,
-         options.blur);
+    fail("blur must be from 0 to {:g} positions, found {:g}", kWidestBlur, options.blur);
   }
   if (!(options.center_weight >= 0) || !std::isfinite(options.center_weight)) {
-    fail("SaliencyOptions::center_weight must be 0 or more, found {:g}", options.center_weight);
+    fail("center_weight must be 0 or more, found {:g}", options.center_weight);
   }
   if (!(options.center_sigma > 0) || !std::isfinite(options.center_sigma)) {
-    fail("SaliencyOptions::center_sigma must be above 0, found {:g}", options.center_sigma);
+    fail("center_sigma must be above 0, found {:g}", options.center_sigma);
   }
 }
 

@@ -10,14 +10,16 @@ namespace sact::api {
 namespace {
 
 int checked_batch(int batch) {
-  if (batch < 1) fail("SessionOptions::batch is {}: at least 1 is needed", batch);
+  if (batch < 1) fail("batch is {}: at least 1 is needed", batch);
   return batch;
 }
 
 const LoadedNetwork& classifier_of(const ModelState& model) {
   if (!model.network) {
-    fail("{}: is a detector, which finds objects and does not classify images: use sact::Detector",
-         printable(model.name));
+    fail(
+        "{}: is a detector, which finds objects and does not classify images: make a detector of "
+        "it, not a session",
+        printable(model.name));
   }
   return *model.network;
 }

@@ -1,5 +1,5 @@
 /* What sact/c.h promises, by a program that a C compiler has compiled:
- *   c_program CLASSIFIER DETECTOR PICTURE
+ *   c_program CLASSIFIER DETECTOR DETECTOR_WITH_CUT MODEL_WITH_REMARK PICTURE
  * Prints what the networks say, for c_test.cpp to compare; the status is the number of broken
  * promises. */
 #include <sact/c.h>
@@ -28,7 +28,9 @@ static void progress(void* user, int done, int total) {
 static void check_mistakes(const char* picture) {
   sact_error error;
   sact_model_options options;
+  sact_image_options small;
   memset(&options, 0, sizeof options);
+  memset(&small, 0, sizeof small);
   CHECK(sact_abi_version() == SACT_ABI_VERSION);
   CHECK(strlen(sact_version()) >= 5);
   CHECK(!sact_model_load("no/such/model", NULL, &error));
@@ -42,10 +44,19 @@ static void check_mistakes(const char* picture) {
   options.precision = SACT_OWN_PRECISION;
   options.device = "cuda";
   CHECK(!sact_model_load(picture, &options, &error));
-  CHECK(!sact_image_load("no/such/picture", &error));
+  CHECK(!sact_image_load("no/such/picture", NULL, &error));
   CHECK(strstr(error.text, "no/such/picture"));
-  CHECK(!sact_image_decode("text", 4, &error));
-  CHECK(!sact_image_decode(NULL, 4, &error));
+  CHECK(!sact_image_decode("text", 4, NULL, &error));
+  CHECK(!sact_image_decode(NULL, 4, NULL, &error));
+  small.max_pixels = 9;
+  CHECK(!sact_image_load(picture, &small, &error));
+  CHECK(strstr(error.text, "more than the 9") && strstr(error.text, "max_pixels"));
+  small.max_pixels = -1;
+  CHECK(!sact_image_decode("text", 4, &small, &error) && strstr(error.text, "max_pixels"));
+  small.max_pixels = 0;
+  small.name = "words";
+  CHECK(!sact_image_decode("text", 4, &small, &error) && strstr(error.text, "words"));
+  CHECK(!sact_model_prepare(NULL, NULL, NULL, &error));
   CHECK(!sact_session_new(NULL, NULL, &error));
   CHECK(strstr(error.text, "model is NULL"));
   CHECK(!sact_detector_new(NULL, NULL, &error));
@@ -57,12 +68,61 @@ static void check_mistakes(const char* picture) {
   sact_result_free(NULL);
   sact_detections_free(NULL);
   sact_map_free(NULL);
+  sact_input_free(NULL);
+  CHECK(sact_input_height(NULL) == 0 && !sact_input_planes(NULL));
+  CHECK(sact_model_halting(NULL) == SACT_NO_HALTING && sact_model_units(NULL, 0) == 0);
+  CHECK(!sact_model_remark(NULL, 0) && !sact_detections_block_units(NULL, 0));
+  CHECK(sact_detections_scaled_width(NULL) == 0);
   CHECK(sact_model_classes(NULL) == 0 && !sact_model_label(NULL, 0));
   CHECK(sact_model_dense_flops(NULL, 64, 64) == -1);
   CHECK(sact_result_top(NULL, 5, NULL) == 0 && !sact_result_logits(NULL));
   CHECK(sact_detections_count(NULL) == 0 && !sact_detections_object(NULL, 0).label);
   CHECK(sact_map_height(NULL) == 0 && !sact_map_values(NULL));
   CHECK(!sact_result_ponder_cost_map(NULL));
+}
+
+static void print_map(const sact_map* map) {
+  int i;
+  printf("%d x %d\n", sact_map_height(map), sact_map_width(map));
+  for (i = 0; i < sact_map_height(map) * sact_map_width(map); ++i) {
+    printf("%.9g\n", sact_map_values(map)[i]);
+  }
+}
+
+static void print_kinds(const char* path) {
+  sact_model* model = sact_model_load(path, NULL, NULL);
+  int i;
+  CHECK(sact_model_halting(model) == SACT_ACT);
+  CHECK(sact_model_units(model, 0) == 2 && sact_model_units(model, 1) == 4);
+  CHECK(sact_model_units(model, -1) == 0 && sact_model_units(model, 2) == 0);
+  CHECK(!sact_model_remark(model, -1) && sact_device(0) && !sact_device(-1));
+  for (i = 0; sact_device(i); ++i) printf("%s\n", sact_device(i));
+  for (i = 0; sact_model_remark(model, i); ++i) printf("%s\n", sact_model_remark(model, i));
+  sact_model_free(model);
+}
+
+/* What is prepared without a session gives what the session makes of the picture. */
+static void check_prepared(const sact_model* model, sact_session* session,
+                           const sact_image_view* view) {
+  sact_run_options call;
+  sact_result *right = NULL, *found = NULL;
+  sact_input* input;
+  int i;
+  memset(&call, 0, sizeof call);
+  call.input.size = 96;
+  call.input.whole = 1;
+  input = sact_model_prepare(model, view, &call.input, NULL);
+  CHECK(sact_input_height(input) == 96 && sact_input_width(input) > 96);
+  CHECK(sact_session_run(session, view, 1, &call, &right, NULL) == SACT_OK);
+  CHECK(sact_session_run_tensor(session, sact_input_planes(input), 1, sact_input_height(input),
+                                sact_input_width(input), NULL, &found, NULL) == SACT_OK);
+  for (i = 0; i < 7; ++i) CHECK(sact_result_logits(found)[i] == sact_result_logits(right)[i]);
+  sact_input_free(input);
+  input = sact_model_prepare(model, view, NULL, NULL);
+  CHECK(sact_input_height(input) == 64 && sact_input_width(input) == 64);
+  sact_input_free(input);
+  sact_result_free(right);
+  sact_result_free(found);
 }
 
 static void print_result(const sact_result* result) {
@@ -101,7 +161,9 @@ static void check_session(const char* path, const sact_image_view* view) {
   CHECK(sact_model_blocks(model) == 2 && sact_model_parameters(model) > 1000);
   CHECK(sact_model_dense_flops(model, 8, 8) == -1 && sact_model_input_size(model) == 64);
   CHECK(!sact_model_budgets(model, NULL, NULL));
-  CHECK(!sact_detector_new(model, NULL, &error) && strstr(error.text, "sact::Session"));
+  CHECK(sact_model_halting(model) == SACT_SACT && !sact_model_remark(model, 0));
+  CHECK(!sact_detector_new(model, NULL, &error) && strstr(error.text, "make a session"));
+  check_prepared(model, session, view);
   sact_model_free(model); /* the session has what it needs */
   CHECK(sact_session_warm_up(session, 2, 0, &error) == SACT_OK);
 
@@ -147,6 +209,7 @@ static void check_session(const char* path, const sact_image_view* view) {
   }
   map = sact_session_saliency_map(session, view, &small, NULL, &error);
   CHECK(map && sact_map_height(map) == 16);
+  print_map(map);
   sact_map_free(map);
   sact_result_free(two[0]);
   sact_result_free(two[1]);
@@ -154,6 +217,19 @@ static void check_session(const char* path, const sact_image_view* view) {
   sact_session_free(session);
   CHECK(sact_result_logits(result)); /* it outlives its session */
   sact_result_free(result);
+}
+
+static void print_blocks(const sact_detections* found) {
+  int block, height, width, i;
+  for (block = 0; sact_detections_block_units(found, block); ++block) {
+    const float* cost = sact_detections_block_ponder_cost(found, block, &height, &width);
+    const int32_t* units = sact_detections_block_units(found, block);
+    printf("%d x %d\n", height, width);
+    for (i = 0; i < height * width; ++i) printf("%.9g %d\n", cost[i], (int)units[i]);
+  }
+  CHECK(!sact_detections_block_units(found, -1));
+  CHECK(!sact_detections_block_ponder_cost(found, block, NULL, NULL));
+  printf("%d x %d\n", sact_detections_scaled_height(found), sact_detections_scaled_width(found));
 }
 
 static void check_detector(const char* path, const sact_image_view* view) {
@@ -166,7 +242,7 @@ static void check_detector(const char* path, const sact_image_view* view) {
   sact_map* map;
   sact_object object;
   CHECK(detector && sact_model_detects(model));
-  CHECK(!sact_session_new(model, NULL, &error) && strstr(error.text, "sact::Detector"));
+  CHECK(!sact_session_new(model, NULL, &error) && strstr(error.text, "make a detector"));
   CHECK(sact_detector_warm_up(detector, 0, 0, &error) == SACT_OK);
   CHECK(sact_detector_detect(detector, view, 1, &few, NULL, &found, &error) == SACT_OK);
   CHECK(sact_detections_count(found) == 4);
@@ -174,13 +250,16 @@ static void check_detector(const char* path, const sact_image_view* view) {
   CHECK(sact_detections_ms(found).extractor > 0);
   CHECK(sact_detections_proposals(found) > 0 && sact_detections_box_flops(found) > 0);
   object = sact_detections_object(found, 3);
-  printf("%d %s %.17g %.9g %.9g %lld %.17g\n", object.index, object.label, object.score, object.x0,
-         object.y1, (long long)sact_detections_flops(found), sact_detections_ponder_cost(found));
+  printf("%d %s %.17g %.9g %.9g %.9g %.9g %lld %.17g\n", object.index, object.label, object.score,
+         object.x0, object.y0, object.x1, object.y1, (long long)sact_detections_flops(found),
+         sact_detections_ponder_cost(found));
   map = sact_detections_ponder_cost_map(found);
-  CHECK(map && sact_map_height(map) > 0);
+  print_map(map);
   sact_map_free(map);
+  print_blocks(found);
   map = sact_detector_saliency_map(detector, view, NULL, NULL, &error);
   CHECK(map && sact_map_height(map) == 90);
+  print_map(map);
   sact_map_free(map);
   sact_detections_free(found);
   sact_detector_free(detector);
@@ -218,12 +297,13 @@ int main(int argc, char** argv) {
   sact_error error;
   sact_image* image;
   sact_image_view view;
-  if (argc != 5) return 100;
-  check_mistakes(argv[4]);
-  image = sact_image_load(argv[4], &error);
+  if (argc != 6) return 100;
+  check_mistakes(argv[5]);
+  image = sact_image_load(argv[5], NULL, &error);
   CHECK(image);
   view = sact_image_pixels(image);
   CHECK(view.order == SACT_RGB && view.width > 0 && view.stride == 3 * view.width);
+  print_kinds(argv[4]);
   check_session(argv[1], &view);
   check_detector(argv[2], &view);
   check_boxes(argv[3], &view);

@@ -1,6 +1,8 @@
 // What goes with one call of the library: views of pixels, work, progress, cancellation; and
 // saliency maps.
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <stdexcept>
 
 #include "api/pictures.h"
@@ -8,7 +10,7 @@
 namespace sact {
 namespace {
 
-using test::error_of, test::expect_same, test::Library, test::waves;
+using test::error_of, test::expect_same, test::Library, test::LibraryDetector, test::waves;
 
 /// The pixels of an image in another order, with `gap` bytes after each row, and how they lie.
 struct Reordered {
@@ -126,8 +128,7 @@ TEST_F(Library, WorkOfOneCallIsNotThatOfTheNext) {
   }
   RunOptions wrong;
   wrong.work = Work{0, 0.9, 0};
-  EXPECT_NE(error_of([&] { session.run(image, wrong); }).find("Work::budget 0.9"),
-            std::string::npos);
+  EXPECT_NE(error_of([&] { session.run(image, wrong); }).find("budget 0.9"), std::string::npos);
   expect_same(session.run(image), usual);
 }
 
@@ -202,6 +203,43 @@ TEST_F(Library, WarmSessionsGiveWhatColdOnesGive) {
               session.warm_up(1, InputOptions{8, false});
             }).find("8x8"),
             std::string::npos);
+}
+
+TEST_F(LibraryDetector, MessagesAreNotInTheWordsOfOneLanguage) {
+  // Users of C and Python read them too: no class of C++ and no option of the program.
+  const Model classifier = Model::load(path("sact")), finder = model();
+  Session session(classifier);
+  Detector detector(finder);
+  const Image image = waves(64, 64, 1);
+  const auto expect_neutral = [](const std::string& word, const std::function<void()>& call) {
+    const std::string message = error_of(call);
+    EXPECT_NE(message.find(word), std::string::npos) << message;
+    EXPECT_EQ(message.find("::"), std::string::npos) << message;
+    EXPECT_EQ(message.find("use --"), std::string::npos) << message;
+  };
+  expect_neutral("threads", [&] { Session(classifier, {-1, 8}); });
+  expect_neutral("batch", [&] { Session(classifier, {1, 0}); });
+  for (const auto& [word, work] :
+       {std::pair("halting_shift", Work{1e9, 0, 0}), std::pair("budget", Work{0, -1, 0}),
+        std::pair("hard_budget", Work{0, 0, -1}), std::pair("calibrate", Work{0, 0.5, 0}),
+        std::pair("halting_shift or budget", Work{1, 0.5, 0})}) {
+    expect_neutral(word, [&, &work = work] { Session(classifier, {1, 8, work}); });
+  }
+  for (const auto& [word, saliency] : {std::pair("blur", SaliencyOptions{64, -1, 0, 1}),
+                                       std::pair("center_weight", SaliencyOptions{64, 1, -1, 1}),
+                                       std::pair("center_sigma", SaliencyOptions{64, 1, 0, 0})}) {
+    expect_neutral(word, [&, &saliency = saliency] { session.saliency_map(image, saliency); });
+  }
+  for (const auto& [word, wanted] :
+       {std::pair("score", DetectOptions{NAN, 1}), std::pair("most", DetectOptions{0, -1}),
+        std::pair("boxes", DetectOptions{0, 1, -1})}) {
+    expect_neutral(word, [&, &wanted = wanted] { detector.detect(image, wanted); });
+  }
+  expect_neutral("make a detector of it", [&] { Session{finder}; });
+  expect_neutral("make a session of it", [&] { Detector{classifier}; });
+  ModelOptions nowhere;
+  nowhere.device = "tpu";
+  expect_neutral("use device cpu", [&] { Model::load(path("sact"), nowhere); });
 }
 
 TEST_F(Library, ADeviceThatIsNotThereIsAnError) {

@@ -87,7 +87,7 @@ TEST_F(Library, ABudgetTakesTheCurveOfTheModel) {
   SessionOptions options;
   options.work.budget = 0.9;
   const std::string message = error_of([&] { Session(Model::load(path("sact")), options); });
-  EXPECT_NE(message.find("Work::budget 0.9: "), std::string::npos) << message;
+  EXPECT_NE(message.find("budget 0.9: "), std::string::npos) << message;
   EXPECT_NE(message.find("sact calibrate"), std::string::npos) << message;
   EXPECT_NE(error_of([&] { Session(Model::load(path("plain")), options); }).find("plain network"),
             std::string::npos);

@@ -43,7 +43,7 @@ void make_tile_weights(std::span<TileWeights* const> layers, std::span<const int
     bytes += uint64_t(kernels::transformed_bytes(layers[i]->direct_, sides[i]));
   }
   if (missing.empty()) return;
-  expect_memory(bytes, "the weights for tiles, which --exact does without,");
+  expect_memory(bytes, "the weights for tiles, which exact products do without,");
   std::vector<Arena> arenas;
   std::vector<Making> all;
   for (const size_t i : missing) {

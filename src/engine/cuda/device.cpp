@@ -26,7 +26,7 @@ DeviceFacts open_device() {
     cudaGetLastError();
     int driver = 0;
     const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
-    fail("there is no GPU that can be used here: {}; use --device cpu",
+    fail("there is no GPU that can be used here: {}; use device cpu",
          has_driver ? (error == cudaSuccess ? "the driver knows none" : cudaGetErrorString(error))
                     : "NVIDIA's driver is not installed");
   }
@@ -43,8 +43,8 @@ DeviceFacts open_device() {
   ask(facts.multiprocessors, cudaDevAttrMultiProcessorCount);
   if (facts.major < kOldestMajor) {
     fail(
-        "{} has compute capability {}.{}; the CUDA engine needs {}.0 or later: use --device cpu, "
-        "or --backend torch",
+        "{} has compute capability {}.{}; the CUDA engine needs {}.0 or later: use device cpu, "
+        "or the back end torch",
         printable(facts.name), facts.major, facts.minor, kOldestMajor);
   }
   return facts;
