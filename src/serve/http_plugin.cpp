@@ -8,11 +8,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/start.h"
+#include "serve/form.h"
 #include "serve/http.h"
 #include "serve/http_stream.h"
 
@@ -25,6 +27,7 @@ struct Serving {
   HttpStream* stream = nullptr;  // of its connection
   bool closes = false;           // the connection, after the reply
   bool unread = false;           // more of its request may come
+  std::string content_type;      // of its request
 };
 thread_local Serving serving;
 
@@ -214,7 +217,11 @@ class HttplibServer : public HttpServer {
           serving.stream->end_head();
           // Ranges may overlap, and a short header ask for a reply of any length: all of it is
           // sent, as HTTP allows.
-          const_cast<httplib::Request&>(request).ranges.clear();
+          auto& changed = const_cast<httplib::Request&>(request);
+          changed.ranges.clear();
+          // httplib would read forms itself, with regular expressions that take any time.
+          serving.content_type = request.get_header_value("Content-Type");
+          changed.headers.erase("Content-Type");
           return refused_at_once(request, response) ? httplib::Server::HandlerResponse::Handled
                                                     : httplib::Server::HandlerResponse::Unhandled;
         });
@@ -331,57 +338,43 @@ class HttplibServer : public HttpServer {
   void post(const httplib::Request& request, httplib::Response& response,
             const httplib::ContentReader& read) {
     HttpRequest made = without_body(request);
-    int refused = 0;
-    uint64_t bytes = 0;
+    std::optional<FormReader> form;
+    try {
+      if (const auto boundary = boundary_of_form(serving.content_type)) {
+        form.emplace(*boundary, size_t(limits_.files), made);
+      } else {
+        made.files.push_back({});
+      }
+    } catch (const Error& error) {
+      return refuse(response, 400, error.what());
+    }
     // Whatever httplib makes of what came, no more of it is kept than may come.
-    const Append append = [&](std::string& into, const char* data, size_t length) {
+    uint64_t bytes = 0;
+    bool too_large = false;
+    const bool complete = read([&](const char* data, size_t length) {
       bytes += length;
-      if (bytes > limits_.body_bytes) refused = 413;
-      if (refused == 0 && !serving.turns_away) into.append(data, length);
-      return refused == 0;
-    };
-    const bool complete = request.is_multipart_form_data() ? read_form(read, made, append, refused)
-                                                           : read_body(read, made, append);
-    if (!complete) {
+      too_large = bytes > limits_.body_bytes;
+      if (too_large || serving.turns_away) return !too_large;
+      if (form) return form->take({data, length});
+      made.files.front().content.append(data, length);
+      return true;
+    });
+    if (too_large) {
+      refuse(response, 413);
+    } else if (form && form->status() != 0) {
+      refuse(response, form->status(), form->why());
+    } else if (!complete) {
       // What httplib found wrong stands in the response.
-      refuse(response, refused != 0 ? refused : response.status >= 400 ? response.status : 400);
+      refuse(response, response.status >= 400 ? response.status : 400);
     } else if (serving.turns_away) {
       // The body was read even so: closing before that would take the reply from the client.
       fill(response, handlers_.refuse(503, {}));
       close_after(response, false);
+    } else if (form && !form->end()) {
+      fill(response, handlers_.refuse(form->status(), form->why()));
     } else {
       answer(std::move(made), response);
     }
-  }
-
-  using Append = std::function<bool(std::string& into, const char* data, size_t length)>;
-
-  static bool read_body(const httplib::ContentReader& read, HttpRequest& made,
-                        const Append& append) {
-    made.files.push_back({});
-    return read([&](const char* data, size_t length) {
-      return append(made.files.front().content, data, length);
-    });
-  }
-
-  bool read_form(const httplib::ContentReader& read, HttpRequest& made, const Append& append,
-                 int& refused) const {
-    std::string* into = nullptr;
-    const size_t most_fields = 64;
-    return read(
-        [&](const httplib::MultipartFormData& part) {
-          if (!part.filename.empty()) {
-            made.files.push_back({part.filename, {}});
-            into = &made.files.back().content;
-          } else {
-            into = &made.parameters.emplace(part.name, std::string())->second;
-          }
-          if (made.files.size() > size_t(limits_.files) || made.parameters.size() > most_fields) {
-            refused = 413;
-          }
-          return refused == 0;
-        },
-        [&](const char* data, size_t length) { return !into || append(*into, data, length); });
   }
 
   HttpLimits limits_;

@@ -56,6 +56,27 @@ class Serving(unittest.TestCase):
         self.assertEqual(sent["path"], "a.png")
         self.assertEqual(len(self.ask_json("POST", "/v1/detect", PICTURE)["images"]), 1)
 
+    def test_forms_may_be_written_in_any_way(self):
+        for kind, disposition in (
+            ("multipart/form-data; boundary=b", "form-data; name=image; filename=a.png"),
+            ("multipart/form-data; boundary=b; charset=utf-8", 'form-data; filename="a.png"; name="image"'),
+            ("Multipart/Form-Data; Boundary=b", "form-data; filename*=UTF-8''a.png"),
+        ):
+            body = b"--b\r\nContent-Disposition: " + disposition.encode() + b"\r\n\r\n" + PICTURE + b"\r\n--b--\r\n"
+            sent = self.ask_json("POST", "/v1/classify", body, {"Content-Type": kind})["images"][0]
+            self.assertEqual(sent["path"], "a.png")
+
+    def test_hostile_headers_of_forms_take_no_time(self):
+        hostile = b'--b\r\nContent-Disposition: form-data; name="image' + b'";filename="";filename*=' * 330
+        body = hostile + b"\r\n\r\nx\r\n--b--\r\n"
+        start = time.monotonic()
+        for _ in range(100):
+            status = self.server.ask("POST", "/v1/classify", body, {"Content-Type": "multipart/form-data; boundary=b"})[0]
+            self.assertEqual(status, 431)
+        self.assertLess(time.monotonic() - start, 5)  # it took 9 s for each
+        body, kind = form([("a.png", PICTURE)])
+        self.assertIn("form", self.ask_json("POST", "/v1/classify", body[:-10], {"Content-Type": kind}, status=400)["error"])
+
     def test_requests_that_arrive_together_run_together(self):
         def ask(_):
             return self.ask_json("POST", "/v1/classify", PICTURE, server=server)["images"][0]
