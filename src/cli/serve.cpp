@@ -99,6 +99,12 @@ void declare_serve(CLI::App& app, Action& action) {
       ->add_option("--host", options->host,
                    "Address to listen at; 0.0.0.0 lets other machines in, without any password")
       ->capture_default_str();
+  command
+      ->add_option("--allow-host", options->http.hosts,
+                   "Name by which requests may call the server, besides localhost and --host, as "
+                   "through a proxy; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_option("--batch", options->service.queue.batch, "Images that run together at most")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

@@ -41,6 +41,8 @@ struct HttpLimits {
   int idle_seconds = 5;    // until a connection that says nothing is closed
   int ending_seconds = 2;  // for both, once the server ends
   int files = 64;          // of one form
+  std::vector<std::string> hosts =
+      {};  // names that requests may call the server by, besides its own
 };
 
 struct HttpHandlers {

@@ -1,5 +1,6 @@
 // libsact_http.so: HTTP on sockets, by cpp-httplib.
 #include <httplib.h>
+#include <netinet/in.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/start.h"
 #include "serve/form.h"
+#include "serve/hosts.h"
 #include "serve/http.h"
 #include "serve/http_stream.h"
 
@@ -139,6 +141,30 @@ bool is_packed(const httplib::Request& request) {
                      [](const auto& header) { return !same_word(header.second, "identity"); });
 }
 
+/// Whether a page of another site has made the browser ask.
+bool is_from_elsewhere(const httplib::Request& request, const std::string& host) {
+  const auto any = [&](const char* name, const auto& is_it) {
+    const auto [first, last] = request.headers.equal_range(name);
+    return std::any_of(first, last, [&](const auto& header) { return is_it(header.second); });
+  };
+  return any("Origin", [&](const std::string& origin) { return !is_own_page(origin, host); }) ||
+         any("Sec-Fetch-Site",
+             [](const std::string& site) { return same_word(site, "cross-site"); });
+}
+
+/// Whether only this machine can reach what listens here.
+bool is_loopback(socket_t socket) {
+  union {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+  } address = {};
+  socklen_t size = sizeof address;
+  if (::getsockname(socket, &address.any, &size) != 0) return false;
+  if (address.any.sa_family == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
+  return address.any.sa_family == AF_INET && ntohl(address.v4.sin_addr.s_addr) >> 24 == 127;
+}
+
 /// httplib's server on streams that have limits.
 class LimitedServer : public httplib::Server {
  public:
@@ -202,6 +228,7 @@ class HttplibServer : public HttpServer {
   HttplibServer(const HttpLimits& limits, HttpHandlers handlers)
       : limits_(limits),
         handlers_(std::move(handlers)),
+        hosts_(limits.hosts),
         server_(limits_, [this](int status) { return handlers_.refuse(status, {}); }) {
     server_.new_task_queue = [this] { return new Connections(limits_.connections); };
     server_.set_payload_max_length(limits_.body_bytes);
@@ -251,6 +278,7 @@ class HttplibServer : public HttpServer {
     // lost and tried again after seconds.
     constexpr int kBacklog = 512;
     ::listen(socket_, kBacklog);
+    hosts_.listens_at(host, is_loopback(socket_));
     return bound;
   }
   void run() override { server_.listen_after_bind(); }
@@ -301,7 +329,16 @@ class HttplibServer : public HttpServer {
     const bool chunked = request.has_header("Transfer-Encoding");
     const auto length = request.get_header_value<uint64_t>("Content-Length");
     const bool has_body = length > 0 || chunked;
-    if (!posts && request.method != "GET" && request.method != "HEAD") {
+    const size_t hosts = request.get_header_value_count("Host");
+    const std::string host = request.get_header_value("Host");
+    if (hosts > 1 || (hosts == 0 && request.version != "HTTP/1.0")) {
+      refuse(response, 400, "a request has to say once which host it is for");
+    } else if (hosts == 1 && !hosts_.allow(host)) {
+      refuse(response, 421,
+             "this server does not go by that name; --allow-host gives it more names");
+    } else if (is_from_elsewhere(request, host)) {
+      refuse(response, 403, "pages of other sites may not use this server");
+    } else if (!posts && request.method != "GET" && request.method != "HEAD") {
       refuse(response, 405, "only GET, HEAD and POST are known here");
     } else if (std::any_of(request.path.begin(), request.path.end(),
                            [](unsigned char c) { return c < ' '; })) {
@@ -379,6 +416,7 @@ class HttplibServer : public HttpServer {
 
   HttpLimits limits_;
   HttpHandlers handlers_;
+  Hosts hosts_;
   socket_t socket_ = INVALID_SOCKET;  // that listens
   LimitedServer server_;
   std::atomic<bool> stopped_ = false;
