@@ -14,6 +14,8 @@
 namespace sact::serve {
 namespace {
 
+constexpr char kNothingHere[] = "there is nothing at this address";
+
 /// A mistake with the status that tells it.
 class HttpError : public Error {
  public:
@@ -155,7 +157,7 @@ HttpReply Service::answer(HttpRequest request) {
 }
 
 HttpReply Service::refuse(int status, const std::string& why) {
-  metrics_.request("refused", status, 0);
+  metrics_.refusal(status);
   if (!why.empty()) return error_reply(status, why);
   switch (status) {
     case 503:
@@ -167,7 +169,7 @@ HttpReply Service::refuse(int status, const std::string& why) {
     case 408:
       return error_reply(408, "the request came too slowly");
     case 404:
-      return error_reply(404, "there is nothing at this address");
+      return error_reply(404, kNothingHere);
     default:
       return error_reply(status, "this is no request that the server understands");
   }
@@ -178,7 +180,7 @@ HttpReply Service::routed(HttpRequest& request) {
     if (request.method != "POST") throw HttpError(405, request.path + " takes POST, with an image");
     return run(*task, request);
   }
-  if (endpoint_of(request.path) == "other") return refuse(404);
+  if (endpoint_of(request.path) == "other") throw HttpError(404, kNothingHere);
   if (request.method != "GET" && request.method != "HEAD") {
     throw HttpError(405, request.path + " takes GET");
   }
@@ -296,9 +298,13 @@ HttpReply Service::run(Task task, HttpRequest& request) {
 
 void Service::count(const ImageJob& job) {
   const auto* found = job.detected.get();
-  metrics_.image(
-      job.model->name(), found ? found->extractor.flops : job.result.flops,
-      found ? found->dense_flops : dense_flops(image_network(job.model->spec()), job.size));
+  if (found) {
+    metrics_.image(job.model->name(), found->extractor.flops + found->box_flops,
+                   found->dense_flops + found->dense_box_flops);
+  } else {
+    metrics_.image(job.model->name(), job.result.flops,
+                   dense_flops(image_network(job.model->spec()), job.size));
+  }
 }
 
 }  // namespace sact::serve

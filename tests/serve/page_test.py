@@ -123,6 +123,14 @@ class Page(unittest.TestCase):
         self.assertEqual(self.text("result-title"), "0 objects")
         self.assertNotEqual(self.pixels(), many)
 
+    def test_the_work_of_detectors_has_that_of_their_boxes(self):
+        self.browser.run("$('model').value = 'finder'; $('model').dispatchEvent(new Event('change'))")
+        self.upload(self.picture)
+        self.assertGreater(self.browser.run("answer.box_flops"), 0)
+        work = self.browser.run("flopsText(answer.flops + answer.box_flops)")
+        self.assertTrue(self.text("flops").startswith(work + " ("), self.text("flops"))
+        self.assertEqual(self.text("dense-flops"), self.browser.run("flopsText(answer.dense_flops + answer.dense_box_flops)"))
+
     def test_a_broken_file_is_an_error_and_others_go_on(self):
         self.upload(self.broken)
         self.assertRegex(self.text("error"), r"^broken\.png: cannot be decoded")

@@ -259,5 +259,38 @@ TEST_F(Services, HealthMetricsAndPage) {
   EXPECT_EQ(get("/health").status, 503);
 }
 
+/// The sum of all values of one metric.
+double sum_of(const std::string& metrics, const std::string& name) {
+  double sum = 0;
+  for (size_t at = metrics.find("\n" + name); at != std::string::npos;
+       at = metrics.find("\n" + name, at + 1)) {
+    sum += std::stod(metrics.substr(metrics.find(' ', at)));
+  }
+  return sum;
+}
+
+TEST_F(Services, EveryRequestIsCountedOnce) {
+  json_of(post("classify", {{"", picture_}}));
+  error_of(get("/none"), 404);
+  error_of(get("/v1/classify"), 405);
+  error_of(post("classify", {{"", "no picture"}}), 400);
+  service_.refuse(413);
+  const std::string metrics = get("/metrics").body;
+  EXPECT_EQ(sum_of(metrics, "sact_requests_total{"), 5);
+  EXPECT_EQ(sum_of(metrics, "sact_request_seconds_count"), 4) << "a refusal takes no time";
+  EXPECT_NE(metrics.find("{endpoint=\"other\",status=\"404\"} 1\n"), std::string::npos) << metrics;
+}
+
+TEST_F(Services, WorkOfDetectorsHasThatOfTheirBoxes) {
+  const Json found = json_of(post("detect", {{"", picture_}}))["images"][0];
+  const auto sum = [&](const char* one, const char* other) {
+    return double(found[one].get<int64_t>() + found[other].get<int64_t>());
+  };
+  EXPECT_GT(found["box_flops"], 0);
+  const std::string metrics = get("/metrics").body;
+  EXPECT_EQ(sum_of(metrics, "sact_flops_total{"), sum("flops", "box_flops"));
+  EXPECT_EQ(sum_of(metrics, "sact_dense_flops_total{"), sum("dense_flops", "dense_box_flops"));
+}
+
 }  // namespace
 }  // namespace sact::serve
