@@ -291,17 +291,12 @@ class HttplibServer : public HttpServer {
   }
 
  private:
-  static constexpr char kNoRoom[] =
-      "the requests that are here already, and their replies, are too large for more; try again";
-
   void answer(HttpRequest&& request, httplib::Response& response) {
+    HttpStream& stream = *serving.stream;
+    request.keep = [&stream](uint64_t bytes) { return stream.keep_reply(bytes); };
     HttpReply reply = handlers_.answer(std::move(request));
-    serving.stream->end_request();  // its bytes are gone
-    if (!serving.stream->keep(reply.body.size())) {
-      reply.body = {};
-      serving.stream->end_request();
-      reply = handlers_.refuse(503, kNoRoom);
-    }
+    stream.end_request();  // its bytes are gone, and what was kept for a reply is known
+    stream.keep(reply.body.size());
     fill(response, std::move(reply));
   }
 

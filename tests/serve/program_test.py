@@ -261,10 +261,21 @@ class Serving(unittest.TestCase):
     def test_replies_count_as_bodies_do(self):
         body, kind = form([("a.png", PICTURE), ("b.png", PICTURE)], [("maps", 1), ("size", 1024)])
         with Server(self.model, "--max-body", "1", "--max-bodies", "1") as server:
-            status, headers, reply = server.ask("POST", "/v1/classify", body, {"Content-Type": kind})
+            reply = self.ask_json("POST", "/v1/classify", body, {"Content-Type": kind}, status=413, server=server)
+            self.assertIn("maps", reply["error"])
+            self.ask_json("POST", "/v1/classify?maps=1&size=640", PICTURE, server=server)
+            head = b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n"
+            for _ in range(10):
+                with socket.create_connection(("127.0.0.1", server.port), timeout=20) as other:
+                    other.sendall(head + b"x" * 600000)
+                    time.sleep(0.2)  # in which it should have come
+                    status, headers, reply = server.ask("POST", "/v1/classify?maps=1&size=640", PICTURE)
+                if status == 503:
+                    break
             self.assertEqual(status, 503, len(reply))
             self.assertIn(b"replies", reply)
             self.assertEqual(headers["Retry-After"], "1")
+            self.assertIn(b'{endpoint="/v1/classify",status="503"} 1\n', server.ask("GET", "/metrics")[2])
             for _ in range(50):  # what was counted is given back
                 self.ask_json("POST", "/v1/classify?maps=1", PICTURE, server=server)
 

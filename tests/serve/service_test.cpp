@@ -259,6 +259,50 @@ TEST_F(Services, HealthMetricsAndPage) {
   EXPECT_EQ(get("/health").status, 503);
 }
 
+TEST_F(Services, RoomForAReplyIsKeptBeforeItIsThere) {
+  const std::string name(500, '\1');
+  for (const auto& [task, parameters] :
+       std::vector<std::pair<std::string, std::multimap<std::string, std::string>>>{
+           {"classify", {}},
+           {"classify", {{"maps", "1"}, {"size", "512"}, {"top", "1000"}}},
+           {"classify", {{"maps", "1"}, {"whole", "1"}, {"halting_shift", "-30"}}},
+           {"detect", {{"maps", "1"}, {"score", "0"}}},
+           {"saliency", {{"size", "256"}, {"center_weight", "1000"}}},
+           {"saliency", {{"model", "finder"}}}}) {
+    uint64_t kept = 0;
+    HttpRequest request{
+        "POST", "/v1/" + task, parameters, {{name, picture_}, {name, "no picture"}}};
+    request.keep = [&](uint64_t bytes) {
+      kept = bytes;
+      return true;
+    };
+    const HttpReply reply = service_.answer(request);
+    ASSERT_EQ(reply.status, 200) << reply.body;
+    EXPECT_LE(reply.body.size(), kept) << task;
+    EXPECT_LT(kept, 3 * reply.body.size() + 60'000) << task;
+
+    request.keep = [](uint64_t) { return false; };
+    EXPECT_NE(error_of(service_.answer(request), 503).find("replies"), std::string::npos);
+  }
+  EXPECT_NE(get("/metrics").body.find("sact_images_total{model=\"adaptive\"} 4\n"),
+            std::string::npos)
+      << "what is refused is not run";
+}
+
+TEST_F(Services, RepliesThatCanNeverFitAreTooLarge) {
+  ServiceLimits small = limits();
+  small.reply_bytes = 1 << 20;
+  Service service(*models_, small);
+  const std::vector<HttpFile> files(2, {"", picture_});
+  const HttpReply reply =
+      service.answer({"POST", "/v1/classify", {{"maps", "1"}, {"size", "1024"}}, files});
+  EXPECT_NE(error_of(reply, 413).find("maps"), std::string::npos);
+  EXPECT_EQ(service.answer({"POST", "/v1/classify", {{"maps", "1"}}, files}).status, 200);
+  // What no network is run on is a mistake of its own.
+  EXPECT_EQ(service.answer({"POST", "/v1/saliency", {{"size", "1024"}}, {{"", picture_}}}).status,
+            400);
+}
+
 /// The sum of all values of one metric.
 double sum_of(const std::string& metrics, const std::string& name) {
   double sum = 0;
