@@ -140,6 +140,29 @@ class Page(unittest.TestCase):
         self.browser.wait("$('result').textContent.includes('gas pump')")
         self.assertEqual(self.text("error"), "")
 
+    def test_an_answer_is_shown_of_the_model_that_was_asked(self):
+        self.upload(self.picture)
+        self.settle()
+        # The answer of the first model comes when another one, with fewer blocks, is chosen.
+        self.browser.run(
+            "window.seen = []; const showIt = show; show = () => { showIt(); seen.push([model().name, answer && !!answer.top]); };"
+            "const fetchIt = fetch; let late = true; window.fetch = (...what) => { const reply = fetchIt(...what);"
+            "if (!late) return reply; late = false; return new Promise(done => setTimeout(() => done(reply), 700)); };"
+            "ask(false); $('model').value = 'finder'; $('model').dispatchEvent(new Event('change')); 0"
+        )
+        self.settle()
+        self.browser.wait("answer")
+        self.assertEqual(self.browser.run("seen"), [["finder", None], ["finder", False]])
+        self.assertEqual(self.text("error"), "")
+
+    def test_a_block_that_is_not_there_is_all_of_them(self):
+        self.upload(self.picture)
+        self.settle()
+        drawn = self.pixels()
+        self.browser.run("$('block').append(new Option('block 9', '9'))")
+        self.pick("block", "9")
+        self.assertEqual(self.pixels(), drawn)
+
     def test_several_photographs_stand_in_a_strip(self):
         self.upload(self.picture, self.picture)
         self.browser.wait("$('strip').children.length === 2")
