@@ -333,11 +333,13 @@ class HttplibServer : public HttpServer {
              "this server does not go by that name; --allow-host gives it more names");
     } else if (is_from_elsewhere(request, host)) {
       refuse(response, 403, "pages of other sites may not use this server");
-    } else if (!posts && request.method != "GET" && request.method != "HEAD") {
-      refuse(response, 405, "only GET, HEAD and POST are known here");
     } else if (std::any_of(request.path.begin(), request.path.end(),
                            [](unsigned char c) { return c < ' '; })) {
       refuse(response, 404);
+    } else if (!posts && request.method != "GET" && request.method != "HEAD") {
+      // Which the address takes instead the service knows, and need not see the body for it.
+      fill(response, handlers_.answer({request.method, request.path, {}, {}}));
+      close_after(response, true);
     } else if (is_ambiguous(request)) {
       refuse(response, 400, "where the body of this request ends is not clear");
     } else if (chunked && !(request.get_header_value_count("Transfer-Encoding") == 1 &&

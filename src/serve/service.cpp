@@ -24,11 +24,15 @@ constexpr uint64_t kEscaped = 6;  // bytes of JSON for one of a name at most
 /// A mistake with the status that tells it.
 class HttpError : public Error {
  public:
-  HttpError(int status, const std::string& text) : Error(text), status_(status) {}
+  HttpError(int status, const std::string& text, const char* allowed = "")
+      : Error(text), status_(status), allowed_(allowed) {}
   int status() const { return status_; }
+  /// Methods that an address takes; empty where that is no matter.
+  const char* allowed() const { return allowed_; }
 
  private:
   int status_;
+  const char* allowed_;
 };
 
 HttpReply error_reply(int status, const std::string& text) {
@@ -144,6 +148,7 @@ HttpReply Service::answer(HttpRequest request) {
     reply = routed(request);
   } catch (const HttpError& error) {
     reply = error_reply(error.status(), error.what());
+    if (*error.allowed()) reply.headers.emplace_back("Allow", error.allowed());
   } catch (const Busy& error) {
     reply = error_reply(503, error.what());
   } catch (const TooLate& error) {
@@ -182,12 +187,14 @@ HttpReply Service::refuse(int status, const std::string& why) {
 
 HttpReply Service::routed(HttpRequest& request) {
   if (const auto task = task_at(request.path)) {
-    if (request.method != "POST") throw HttpError(405, request.path + " takes POST, with an image");
+    if (request.method != "POST") {
+      throw HttpError(405, request.path + " takes POST, with an image", "POST");
+    }
     return run(*task, request);
   }
   if (endpoint_of(request.path) == "other") throw HttpError(404, kNothingHere);
   if (request.method != "GET" && request.method != "HEAD") {
-    throw HttpError(405, request.path + " takes GET");
+    throw HttpError(405, request.path + " takes GET", "GET, HEAD");
   }
   return get(request);
 }

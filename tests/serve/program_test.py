@@ -300,7 +300,11 @@ class Serving(unittest.TestCase):
 
     def test_other_methods_are_refused(self):
         for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
-            self.assertEqual(self.server.ask(method, "/v1/classify", b"x" * 1000)[0], 405)
+            status, headers, _ = self.server.ask(method, "/v1/classify", b"x" * 1000)
+            self.assertEqual((status, headers["Allow"]), (405, "POST"))
+            status, headers, _ = self.server.ask(method, "/health", b"x" * 1000)
+            self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"))
+            self.assertEqual(self.server.ask(method, "/none")[0], 404)
 
     def test_slow_clients_do_not_hold_its_end_up(self):
         server = Server(self.model, "--timeout", "60")

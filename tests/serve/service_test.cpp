@@ -1,6 +1,7 @@
 // What the service answers, without sockets.
 #include "serve/service.h"
 
+#include <array>
 #include <set>
 #include <thread>
 
@@ -114,8 +115,15 @@ TEST_F(Services, MistakesAreNamedWithTheirStatus) {
       std::string::npos);
   EXPECT_NE(error_of(post("classify", {{"", picture_}}, {{"toop", "1"}}), 400).find("toop"),
             std::string::npos);
-  error_of(get("/v1/classify"), 405);
-  error_of(service_.answer({"POST", "/health", {}, {}}), 405);
+  for (const auto& [method, path, allowed] :
+       std::vector<std::array<const char*, 3>>{{"GET", "/v1/classify", "POST"},
+                                               {"PUT", "/v1/detect", "POST"},
+                                               {"POST", "/health", "GET, HEAD"}}) {
+    const HttpReply reply = service_.answer({method, path, {}, {}});
+    error_of(reply, 405);
+    EXPECT_EQ(reply.headers.front().first, "Allow");
+    EXPECT_EQ(reply.headers.front().second, allowed);
+  }
   for (const char* path :
        {"/etc/passwd", "/../etc/passwd", "/v1/none", "/v1/../health", "//", "/page.html"}) {
     error_of(get(path), 404);
@@ -198,6 +206,79 @@ TEST_F(Services, ParametersWithoutEffectAreRefused) {
             std::string::npos);
   EXPECT_NE(error_of(post("saliency", {{"", picture_}}, {{"maps", "1"}}), 400).find("maps"),
             std::string::npos);
+}
+
+/// Where a value is not as its schema says; empty: nowhere.
+std::string misfit(const Json& value, const Json& schema, const std::string& at = "reply") {
+  if (schema.contains("oneOf")) {
+    std::string all;
+    int fitting = 0;
+    for (const Json& one : schema["oneOf"]) {
+      const std::string wrong = misfit(value, one, at);
+      fitting += wrong.empty();
+      all += wrong + "; ";
+    }
+    return fitting == 1 ? "" : all;
+  }
+  if (value.is_null()) return schema.value("nullable", false) ? "" : at + " is null";
+  const std::string type = schema["type"];
+  const bool right = type == "object"    ? value.is_object()
+                     : type == "array"   ? value.is_array()
+                     : type == "string"  ? value.is_string()
+                     : type == "boolean" ? value.is_boolean()
+                     : type == "integer" ? value.is_number_integer()
+                                         : type == "number" && value.is_number();
+  if (!right) return at + " is no " + type;
+  if (schema.contains("enum") &&
+      std::count(schema["enum"].begin(), schema["enum"].end(), value) == 0) {
+    return at + " is none of its enum";
+  }
+  std::string wrong;
+  if (type == "array") {
+    for (const Json& one : value)
+      wrong = wrong.empty() ? misfit(one, schema["items"], at + "[]") : wrong;
+  } else if (schema.contains("properties")) {
+    for (const Json& name : schema["required"]) {
+      if (!value.contains(name.get<std::string>())) return at + " lacks " + name.get<std::string>();
+    }
+    for (const auto& [name, one] : value.items()) {
+      if (!schema["properties"].contains(name)) return at + " has " + name;
+      if (wrong.empty()) wrong = misfit(one, schema["properties"][name], at + "." + name);
+    }
+  }
+  return wrong;
+}
+
+TEST_F(Services, RepliesAreAsTheDescriptionSays) {
+  const Json paths = json_of(get("/openapi.json"))["paths"];
+  const auto schema_of = [&](const std::string& path, const char* method, const char* status) {
+    return paths[path][method]["responses"][status]["content"]["application/json"]["schema"];
+  };
+  for (const char* path : {"/health", "/v1/models", "/openapi.json"}) {
+    EXPECT_EQ(misfit(json_of(get(path)), schema_of(path, "get", "200")), "") << path;
+  }
+  for (const auto& [task, parameters] :
+       std::vector<std::pair<std::string, std::multimap<std::string, std::string>>>{
+           {"classify", {}},
+           {"classify", {{"maps", "1"}, {"dense", "1"}}},
+           {"detect", {}},
+           {"detect", {{"maps", "1"}, {"dense", "1"}}},
+           {"saliency", {}},
+           {"saliency", {{"model", "finder"}}}}) {
+    const Json reply = json_of(post(task, {{"", picture_}, {"", "no picture"}}, parameters));
+    EXPECT_EQ(misfit(reply, schema_of("/v1/" + task, "post", "200")), "") << task;
+    const Json error = json_of(post(task, {}, parameters), 400);
+    EXPECT_EQ(misfit(error, schema_of("/v1/" + task, "post", "400")), "") << task;
+    std::set<std::string> statuses;
+    for (const auto& [status, what] : paths["/v1/" + task]["post"]["responses"].items())
+      statuses.insert(status);
+    const std::set<std::string> right = {"200", "400", "403", "404", "405", "408", "411", "413",
+                                         "415", "416", "421", "431", "500", "501", "503", "504"};
+    EXPECT_EQ(statuses, right);
+  }
+  EXPECT_NE(
+      misfit({{"status", 1}, {"models", 1}, {"waiting", 0}}, schema_of("/health", "get", "200")),
+      "");
 }
 
 TEST_F(Services, TheDescriptionIsOfWhatThereIs) {
