@@ -205,9 +205,10 @@ HttpReply Service::get(const HttpRequest& request) {
     // Nothing from elsewhere, whatever a label or a file name may say.
     reply.headers.emplace_back(
         "Content-Security-Policy",
-        "default-src 'none'; script-src 'unsafe-inline'; style-src "
-        "'unsafe-inline'; img-src blob: data:; media-src blob:; connect-src "
-        "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+        fmt::format("default-src 'none'; script-src '{}'; style-src 'unsafe-inline'; img-src blob: "
+                    "data:; media-src blob:; connect-src 'self'; base-uri 'none'; form-action "
+                    "'none'; frame-ancestors 'none'",
+                    page_script_hash()));
     return reply;
   }
   if (request.path == "/health") {

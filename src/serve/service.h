@@ -69,5 +69,7 @@ class Service {
 io::Json openapi(const Models& models, const std::vector<Parameter>& parameters);
 /// The page, whole.
 std::string page();
+/// What a Content-Security-Policy calls its script.
+const char* page_script_hash();
 
 }  // namespace sact::serve

@@ -188,6 +188,11 @@ class Page(unittest.TestCase):
         self.browser.run("$('camera').click()")
         self.browser.wait("!stream")
 
+    def test_only_the_scripts_of_the_page_run(self):
+        self.browser.run("{ const more = document.createElement('script'); more.textContent = 'window.ran = 1';"
+                         "document.body.append(more); }")  # fmt: skip
+        self.assertIsNone(self.browser.run("window.ran"))
+
     def test_a_narrow_screen_shows_everything(self):
         self.open(width=360, height=740)
         self.upload(self.picture)

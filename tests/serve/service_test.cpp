@@ -336,6 +336,11 @@ TEST_F(Services, HealthMetricsAndPage) {
   for (const char* elsewhere : {"http://", "https://", "src=\"//", "@import"}) {
     EXPECT_EQ(page.body.find(elsewhere), std::string::npos) << elsewhere;
   }
+  const auto policy =
+      std::find_if(page.headers.begin(), page.headers.end(),
+                   [](const auto& header) { return header.first == "Content-Security-Policy"; });
+  ASSERT_NE(policy, page.headers.end());
+  EXPECT_NE(policy->second.find("script-src 'sha256-"), std::string::npos) << policy->second;
   service_.drain();
   EXPECT_EQ(get("/health").status, 503);
 }
