@@ -57,10 +57,11 @@ int run(const ServeOptions& options) {
   limits.run.max_pixels = options.reading.max_pixels;
   limits.run.decoded_bytes = uint64_t(options.max_decoded_mb) << 20;
   limits.threads = options.common.threads;
-  serve::Service service(models, limits);
   serve::HttpLimits http = options.http;
   http.body_bytes = uint64_t(options.max_body_mb) << 20;
   http.all_body_bytes = std::max(http.body_bytes, uint64_t(options.max_bodies_mb) << 20);
+  limits.reply_bytes = http.all_body_bytes;
+  serve::Service service(models, limits);
   http.seconds = limits.seconds;
   const std::unique_ptr<serve::HttpServer> server = serve::open_http_server(
       http, {[&](serve::HttpRequest request) { return service.answer(std::move(request)); },
@@ -99,6 +100,12 @@ void declare_serve(CLI::App& app, Action& action) {
       ->add_option("--host", options->host,
                    "Address to listen at; 0.0.0.0 lets other machines in, without any password")
       ->capture_default_str();
+  command
+      ->add_option("--allow-host", options->http.hosts,
+                   "Name by which requests may call the server, besides localhost and --host, as "
+                   "through a proxy; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_option("--batch", options->service.queue.batch, "Images that run together at most")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -123,7 +130,8 @@ void declare_serve(CLI::App& app, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--max-bodies", options->max_bodies_mb,
-                   "MiB of all requests that are being read or answered; others get 503")
+                   "MiB of all requests that are being read or answered, and of their replies; "
+                   "others get 503")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command

@@ -22,7 +22,13 @@ struct HttpRequest {
   std::string method, path;
   std::multimap<std::string, std::string> parameters;  // of the query, and fields of a form
   std::vector<HttpFile> files;  // of a form; a raw body is one without a name
+  /// Keeps room for a reply of so many bytes; false where there is none now.
+  std::function<bool(uint64_t bytes)> keep = {};
 };
+
+/// Why there is none.
+inline constexpr char kNoRoom[] =
+    "the requests that are here already, and their replies, are too large for more; try again";
 
 struct HttpReply {
   int status = 200;
@@ -41,6 +47,8 @@ struct HttpLimits {
   int idle_seconds = 5;    // until a connection that says nothing is closed
   int ending_seconds = 2;  // for both, once the server ends
   int files = 64;          // of one form
+  std::vector<std::string> hosts =
+      {};  // names that requests may call the server by, besides its own
 };
 
 struct HttpHandlers {

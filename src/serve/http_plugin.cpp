@@ -1,5 +1,6 @@
 // libsact_http.so: HTTP on sockets, by cpp-httplib.
 #include <httplib.h>
+#include <netinet/in.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,11 +9,14 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/start.h"
+#include "serve/form.h"
+#include "serve/hosts.h"
 #include "serve/http.h"
 #include "serve/http_stream.h"
 
@@ -25,6 +29,7 @@ struct Serving {
   HttpStream* stream = nullptr;  // of its connection
   bool closes = false;           // the connection, after the reply
   bool unread = false;           // more of its request may come
+  std::string content_type;      // of its request
 };
 thread_local Serving serving;
 
@@ -136,6 +141,30 @@ bool is_packed(const httplib::Request& request) {
                      [](const auto& header) { return !same_word(header.second, "identity"); });
 }
 
+/// Whether a page of another site has made the browser ask.
+bool is_from_elsewhere(const httplib::Request& request, const std::string& host) {
+  const auto any = [&](const char* name, const auto& is_it) {
+    const auto [first, last] = request.headers.equal_range(name);
+    return std::any_of(first, last, [&](const auto& header) { return is_it(header.second); });
+  };
+  return any("Origin", [&](const std::string& origin) { return !is_own_page(origin, host); }) ||
+         any("Sec-Fetch-Site",
+             [](const std::string& site) { return same_word(site, "cross-site"); });
+}
+
+/// Whether only this machine can reach what listens here.
+bool is_loopback(socket_t socket) {
+  union {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+  } address = {};
+  socklen_t size = sizeof address;
+  if (::getsockname(socket, &address.any, &size) != 0) return false;
+  if (address.any.sa_family == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
+  return address.any.sa_family == AF_INET && ntohl(address.v4.sin_addr.s_addr) >> 24 == 127;
+}
+
 /// httplib's server on streams that have limits.
 class LimitedServer : public httplib::Server {
  public:
@@ -199,6 +228,7 @@ class HttplibServer : public HttpServer {
   HttplibServer(const HttpLimits& limits, HttpHandlers handlers)
       : limits_(limits),
         handlers_(std::move(handlers)),
+        hosts_(limits.hosts),
         server_(limits_, [this](int status) { return handlers_.refuse(status, {}); }) {
     server_.new_task_queue = [this] { return new Connections(limits_.connections); };
     server_.set_payload_max_length(limits_.body_bytes);
@@ -214,7 +244,11 @@ class HttplibServer : public HttpServer {
           serving.stream->end_head();
           // Ranges may overlap, and a short header ask for a reply of any length: all of it is
           // sent, as HTTP allows.
-          const_cast<httplib::Request&>(request).ranges.clear();
+          auto& changed = const_cast<httplib::Request&>(request);
+          changed.ranges.clear();
+          // httplib would read forms itself, with regular expressions that take any time.
+          serving.content_type = request.get_header_value("Content-Type");
+          changed.headers.erase("Content-Type");
           return refused_at_once(request, response) ? httplib::Server::HandlerResponse::Handled
                                                     : httplib::Server::HandlerResponse::Unhandled;
         });
@@ -244,6 +278,7 @@ class HttplibServer : public HttpServer {
     // lost and tried again after seconds.
     constexpr int kBacklog = 512;
     ::listen(socket_, kBacklog);
+    hosts_.listens_at(host, is_loopback(socket_));
     return bound;
   }
   void run() override { server_.listen_after_bind(); }
@@ -256,17 +291,12 @@ class HttplibServer : public HttpServer {
   }
 
  private:
-  static constexpr char kNoRoom[] =
-      "the requests that are here already, and their replies, are too large for more; try again";
-
   void answer(HttpRequest&& request, httplib::Response& response) {
+    HttpStream& stream = *serving.stream;
+    request.keep = [&stream](uint64_t bytes) { return stream.keep_reply(bytes); };
     HttpReply reply = handlers_.answer(std::move(request));
-    serving.stream->end_request();  // its bytes are gone
-    if (!serving.stream->keep(reply.body.size())) {
-      reply.body = {};
-      serving.stream->end_request();
-      reply = handlers_.refuse(503, kNoRoom);
-    }
+    stream.end_request();  // its bytes are gone, and what was kept for a reply is known
+    stream.keep(reply.body.size());
     fill(response, std::move(reply));
   }
 
@@ -294,11 +324,22 @@ class HttplibServer : public HttpServer {
     const bool chunked = request.has_header("Transfer-Encoding");
     const auto length = request.get_header_value<uint64_t>("Content-Length");
     const bool has_body = length > 0 || chunked;
-    if (!posts && request.method != "GET" && request.method != "HEAD") {
-      refuse(response, 405, "only GET, HEAD and POST are known here");
+    const size_t hosts = request.get_header_value_count("Host");
+    const std::string host = request.get_header_value("Host");
+    if (hosts > 1 || (hosts == 0 && request.version != "HTTP/1.0")) {
+      refuse(response, 400, "a request has to say once which host it is for");
+    } else if (hosts == 1 && !hosts_.allow(host)) {
+      refuse(response, 421,
+             "this server does not go by that name; --allow-host gives it more names");
+    } else if (is_from_elsewhere(request, host)) {
+      refuse(response, 403, "pages of other sites may not use this server");
     } else if (std::any_of(request.path.begin(), request.path.end(),
                            [](unsigned char c) { return c < ' '; })) {
       refuse(response, 404);
+    } else if (!posts && request.method != "GET" && request.method != "HEAD") {
+      // Which the address takes instead the service knows, and need not see the body for it.
+      fill(response, handlers_.answer({request.method, request.path, {}, {}}));
+      close_after(response, true);
     } else if (is_ambiguous(request)) {
       refuse(response, 400, "where the body of this request ends is not clear");
     } else if (chunked && !(request.get_header_value_count("Transfer-Encoding") == 1 &&
@@ -331,61 +372,48 @@ class HttplibServer : public HttpServer {
   void post(const httplib::Request& request, httplib::Response& response,
             const httplib::ContentReader& read) {
     HttpRequest made = without_body(request);
-    int refused = 0;
-    uint64_t bytes = 0;
+    std::optional<FormReader> form;
+    try {
+      if (const auto boundary = boundary_of_form(serving.content_type)) {
+        form.emplace(*boundary, size_t(limits_.files), made);
+      } else {
+        made.files.push_back({});
+      }
+    } catch (const Error& error) {
+      return refuse(response, 400, error.what());
+    }
     // Whatever httplib makes of what came, no more of it is kept than may come.
-    const Append append = [&](std::string& into, const char* data, size_t length) {
+    uint64_t bytes = 0;
+    bool too_large = false;
+    const bool complete = read([&](const char* data, size_t length) {
       bytes += length;
-      if (bytes > limits_.body_bytes) refused = 413;
-      if (refused == 0 && !serving.turns_away) into.append(data, length);
-      return refused == 0;
-    };
-    const bool complete = request.is_multipart_form_data() ? read_form(read, made, append, refused)
-                                                           : read_body(read, made, append);
-    if (!complete) {
+      too_large = bytes > limits_.body_bytes;
+      if (too_large || serving.turns_away) return !too_large;
+      if (form) return form->take({data, length});
+      made.files.front().content.append(data, length);
+      return true;
+    });
+    if (too_large) {
+      refuse(response, 413);
+    } else if (form && form->status() != 0) {
+      refuse(response, form->status(), form->why());
+    } else if (!complete) {
       // What httplib found wrong stands in the response.
-      refuse(response, refused != 0 ? refused : response.status >= 400 ? response.status : 400);
+      refuse(response, response.status >= 400 ? response.status : 400);
     } else if (serving.turns_away) {
       // The body was read even so: closing before that would take the reply from the client.
       fill(response, handlers_.refuse(503, {}));
       close_after(response, false);
+    } else if (form && !form->end()) {
+      fill(response, handlers_.refuse(form->status(), form->why()));
     } else {
       answer(std::move(made), response);
     }
   }
 
-  using Append = std::function<bool(std::string& into, const char* data, size_t length)>;
-
-  static bool read_body(const httplib::ContentReader& read, HttpRequest& made,
-                        const Append& append) {
-    made.files.push_back({});
-    return read([&](const char* data, size_t length) {
-      return append(made.files.front().content, data, length);
-    });
-  }
-
-  bool read_form(const httplib::ContentReader& read, HttpRequest& made, const Append& append,
-                 int& refused) const {
-    std::string* into = nullptr;
-    const size_t most_fields = 64;
-    return read(
-        [&](const httplib::MultipartFormData& part) {
-          if (!part.filename.empty()) {
-            made.files.push_back({part.filename, {}});
-            into = &made.files.back().content;
-          } else {
-            into = &made.parameters.emplace(part.name, std::string())->second;
-          }
-          if (made.files.size() > size_t(limits_.files) || made.parameters.size() > most_fields) {
-            refused = 413;
-          }
-          return refused == 0;
-        },
-        [&](const char* data, size_t length) { return !into || append(*into, data, length); });
-  }
-
   HttpLimits limits_;
   HttpHandlers handlers_;
+  Hosts hosts_;
   socket_t socket_ = INVALID_SOCKET;  // that listens
   LimitedServer server_;
   std::atomic<bool> stopped_ = false;

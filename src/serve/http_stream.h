@@ -45,6 +45,11 @@ class HttpStream : public httplib::Stream {
   void end_head() { head_ = false; }
   /// Counts what else the request, or its reply, keeps. False: there is no room for that.
   bool keep(uint64_t bytes);
+  /// The same for a reply. It takes the place of its request, whose images go when they are
+  /// decoded.
+  bool keep_reply(uint64_t bytes) {
+    return bytes <= request_bytes_ || keep(bytes - request_bytes_);
+  }
   /// Sends what was written, as the reply. False: the client did not take it.
   bool reply();
   /// What is counted of the request is needed no more.

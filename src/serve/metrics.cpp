@@ -58,6 +58,11 @@ void Metrics::request(const std::string& endpoint, int status, double seconds) {
   seconds_.add(seconds);
 }
 
+void Metrics::refusal(int status) {
+  const std::lock_guard lock(mutex_);
+  ++requests_[{"refused", status}];
+}
+
 void Metrics::image(const std::string& model, int64_t flops, int64_t dense_flops) {
   const std::lock_guard lock(mutex_);
   Work& work = work_[model];

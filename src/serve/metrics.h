@@ -30,6 +30,8 @@ class Histogram {
 class Metrics {
  public:
   void request(const std::string& endpoint, int status, double seconds);
+  /// A request that was turned away before all of it was read: that took no time of an answer.
+  void refusal(int status);
   void image(const std::string& model, int64_t flops, int64_t dense_flops);
   void run(int images, double ms);
   std::string text(int waiting) const;

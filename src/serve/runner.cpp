@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/stopwatch.h"
 #include "io/decoding_memory.h"
+#include "model/detection.h"
 #include "model/preprocess.h"
 #include "model/result.h"
 #include "saliency/postprocess.h"
@@ -72,7 +73,24 @@ int saliency_side(const ImageJob& job) {
   return asked > 0 ? asked : saliency::usual_size(job.model->spec()).height;
 }
 
+/// How a network sees an image that it does not look for objects in.
+ViewOptions view_options(const ImageJob& job) {
+  const bool salient = job.asked->task == Task::kSaliency;
+  const int side = salient ? saliency_side(job) : job.asked->input.size;
+  const bool whole = salient || job.asked->input.whole;
+  return {whole ? Framing::kKeepAspect : Framing::kCentralCrop, {side, side}};
+}
+
 }  // namespace
+
+Size size_to_run(const ImageJob& job) {
+  const ModelSpec& spec = job.model->spec();
+  if (job.asked->task == Task::kDetect) return detection_size(*spec.detection, job.given);
+  const ViewOptions options = view_options(job);
+  const int side = options.size.height > 0 ? options.size.height : spec.input.size;
+  if (options.framing == Framing::kCentralCrop) return {side, side};
+  return size_keeping_aspect(job.given.width, job.given.height, side);
+}
 
 bool ImageJob::joins(const Job& job) const {
   const auto& other = static_cast<const ImageJob&>(job);
@@ -126,13 +144,8 @@ void Runner::expect_allowed(const ImageJob& job, Size size) const {
 Runner::Prepared Runner::prepare(ImageJob& job) {
   const Decoded photo = decode(job);
   Stopwatch watch;
-  const Asked& asked = *job.asked;
   const InputSpec& input = job.model->spec().input;
-  const bool salient = asked.task == Task::kSaliency;
-  const int size = salient ? saliency_side(job) : asked.input.size;
-  const bool whole = salient || asked.input.whole;
-  const View view = view_of(photo.image, input,
-                            {whole ? Framing::kKeepAspect : Framing::kCentralCrop, {size, size}});
+  const View view = view_of(photo.image, input, view_options(job));
   expect_allowed(job, view.size);
   job.crop = view.crop;
   job.size = view.size;
@@ -233,12 +246,9 @@ void Runner::run_detector(ImageJob& job, int threads) {
   job.crop = io::whole(photo.image);
   if (asked.task == Task::kSaliency) {
     const Steered steered(detector->session(), asked.halting, over);
-    const int side = saliency_side(job);
-    expect_allowed(
-        job,
-        view_of(photo.image, job.model->spec().input, {Framing::kKeepAspect, {side, side}}).size);
+    expect_allowed(job, view_of(photo.image, job.model->spec().input, view_options(job)).size);
     Stopwatch watch;
-    auto [result, scaled] = detector->extract(photo.image, side);
+    auto [result, scaled] = detector->extract(photo.image, saliency_side(job));
     job.network_ms = watch.lap();
     metrics_.run(1, job.network_ms);
     job.result = std::move(result);
@@ -267,6 +277,7 @@ void Runner::run_detector(ImageJob& job, int threads) {
   }
   job.together = 1;
   job.threads = threads;
+  job.file = {};
 }
 
 void Runner::time_both(ImageJob& job, const std::function<double()>& adaptive,

@@ -19,6 +19,10 @@ struct RunLimits {
   uint64_t decoded_bytes = 1024ull << 20;  // of all images that are being decoded or looked at
 };
 
+/// The size at which a network is to see an image, by what the image's header says. sact::Error
+/// where there is none.
+Size size_to_run(const ImageJob& job);
+
 /// Any number of threads may run jobs.
 class Runner {
  public:

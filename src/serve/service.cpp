@@ -1,11 +1,14 @@
 #include "serve/service.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/detection.h"
 #include "app/prediction.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "model/detection.h"
 #include "model/flops.h"
@@ -14,14 +17,22 @@
 namespace sact::serve {
 namespace {
 
+constexpr char kNothingHere[] = "there is nothing at this address";
+
+constexpr uint64_t kEscaped = 6;  // bytes of JSON for one of a name at most
+
 /// A mistake with the status that tells it.
 class HttpError : public Error {
  public:
-  HttpError(int status, const std::string& text) : Error(text), status_(status) {}
+  HttpError(int status, const std::string& text, const char* allowed = "")
+      : Error(text), status_(status), allowed_(allowed) {}
   int status() const { return status_; }
+  /// Methods that an address takes; empty where that is no matter.
+  const char* allowed() const { return allowed_; }
 
  private:
   int status_;
+  const char* allowed_;
 };
 
 HttpReply error_reply(int status, const std::string& text) {
@@ -137,6 +148,7 @@ HttpReply Service::answer(HttpRequest request) {
     reply = routed(request);
   } catch (const HttpError& error) {
     reply = error_reply(error.status(), error.what());
+    if (*error.allowed()) reply.headers.emplace_back("Allow", error.allowed());
   } catch (const Busy& error) {
     reply = error_reply(503, error.what());
   } catch (const TooLate& error) {
@@ -155,7 +167,7 @@ HttpReply Service::answer(HttpRequest request) {
 }
 
 HttpReply Service::refuse(int status, const std::string& why) {
-  metrics_.request("refused", status, 0);
+  metrics_.refusal(status);
   if (!why.empty()) return error_reply(status, why);
   switch (status) {
     case 503:
@@ -167,7 +179,7 @@ HttpReply Service::refuse(int status, const std::string& why) {
     case 408:
       return error_reply(408, "the request came too slowly");
     case 404:
-      return error_reply(404, "there is nothing at this address");
+      return error_reply(404, kNothingHere);
     default:
       return error_reply(status, "this is no request that the server understands");
   }
@@ -175,12 +187,14 @@ HttpReply Service::refuse(int status, const std::string& why) {
 
 HttpReply Service::routed(HttpRequest& request) {
   if (const auto task = task_at(request.path)) {
-    if (request.method != "POST") throw HttpError(405, request.path + " takes POST, with an image");
+    if (request.method != "POST") {
+      throw HttpError(405, request.path + " takes POST, with an image", "POST");
+    }
     return run(*task, request);
   }
-  if (endpoint_of(request.path) == "other") return refuse(404);
+  if (endpoint_of(request.path) == "other") throw HttpError(404, kNothingHere);
   if (request.method != "GET" && request.method != "HEAD") {
-    throw HttpError(405, request.path + " takes GET");
+    throw HttpError(405, request.path + " takes GET", "GET, HEAD");
   }
   return get(request);
 }
@@ -191,9 +205,10 @@ HttpReply Service::get(const HttpRequest& request) {
     // Nothing from elsewhere, whatever a label or a file name may say.
     reply.headers.emplace_back(
         "Content-Security-Policy",
-        "default-src 'none'; script-src 'unsafe-inline'; style-src "
-        "'unsafe-inline'; img-src blob: data:; media-src blob:; connect-src "
-        "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+        fmt::format("default-src 'none'; script-src '{}'; style-src 'unsafe-inline'; img-src blob: "
+                    "data:; media-src blob:; connect-src 'self'; base-uri 'none'; form-action "
+                    "'none'; frame-ancestors 'none'",
+                    page_script_hash()));
     return reply;
   }
   if (request.path == "/health") {
@@ -234,6 +249,8 @@ Service::Item Service::admitted(HttpFile& file, ServedModel& model,
                                 Clock::time_point deadline) const {
   Item item;
   item.name = file.name.empty() ? "image" : file.name;
+  constexpr uint64_t kOfImage = 2048;  // and what stands around all images
+  item.reply_bytes = kOfImage + 2 * kEscaped * item.name.size();  // an error has the name again
   try {
     const io::ImageHeader header =
         io::decode_image_header(std::as_bytes(std::span(file.content)), printable(item.name),
@@ -245,11 +262,46 @@ Service::Item Service::admitted(HttpFile& file, ServedModel& model,
     job->file = std::move(file.content);
     job->given = {header.height, header.width};
     job->deadline = deadline;
+    item.reply_bytes += most_bytes_of(*job);
     item.job = std::move(job);
   } catch (const Error& error) {
     item.error = error.what();
   }
   return item;
+}
+
+uint64_t Service::most_bytes_of(const ImageJob& job) const {
+  constexpr uint64_t kOfValue = 10, kOfEntry = 256, kOfBlock = 512;
+  const Asked& asked = *job.asked;
+  const ModelSpec spec = image_network(job.model->spec());
+  const Size size = size_to_run(job);
+  const bool finds = asked.task == Task::kDetect;
+  // The runner refuses it, and the reply says so.
+  if (!finds && size.positions() > int64_t(limits_.run.max_side) * limits_.run.max_side) return 0;
+  const bool salient = asked.task == Task::kSaliency;
+  uint64_t values = 0;
+  for (int block = 0; block < spec.blocks(); ++block) {
+    const auto positions = uint64_t(spec.block_size(block, size).positions());
+    if (block == 0 && (salient || asked.maps)) values += positions;  // of the map of all blocks
+    if (asked.maps) values += positions;
+  }
+  const uint64_t entries = salient ? 0 : uint64_t(finds ? asked.wanted.most : asked.top);
+  size_t label = 0;
+  for (const std::string& one : job.model->spec().labels) label = std::max(label, one.size());
+  return values * kOfValue + entries * (kOfEntry + kEscaped * label) +
+         uint64_t(spec.blocks()) * kOfBlock;
+}
+
+uint64_t Service::keep_room(const HttpRequest& request, const std::vector<Item>& items) const {
+  uint64_t bytes = 0;
+  for (const Item& item : items) bytes += item.reply_bytes;
+  if (bytes > limits_.reply_bytes) {
+    throw HttpError(413, fmt::format("the reply to this may have {}, more than the {} of all "
+                                     "replies; send fewer images, or ask for smaller maps or none",
+                                     format_bytes(bytes), format_bytes(limits_.reply_bytes)));
+  }
+  if (request.keep && !request.keep(bytes)) throw Busy(kNoRoom);
+  return bytes;
 }
 
 HttpReply Service::run(Task task, HttpRequest& request) {
@@ -268,17 +320,27 @@ HttpReply Service::run(Task task, HttpRequest& request) {
     items.push_back(admitted(file, model, asked, deadline));
     if (items.back().job) jobs.push_back(items.back().job);
   }
+  const uint64_t most_bytes = keep_room(request, items);
   const Queue::Place place = queue_.put(std::move(jobs));
-  io::Json images = io::Json::array();
+  // Becomes text image by image: before that the numbers of maps take more.
+  HttpReply reply = json_reply({{"schema", 1}, {"model", model.name()}});
+  reply.body.reserve(most_bytes);
+  reply.body.back() = ',';
+  reply.body += "\"images\":";
+  char before = '[';
+  const auto add = [&](const io::Json& image) {
+    reply.body += std::exchange(before, ',');
+    reply.body += io::dump_json(image);
+  };
   std::string first_error;
   bool any = false;
   for (Item& item : items) {
     try {
       if (!item.error.empty()) fail("{}", item.error);
       queue_.wait(*item.job);
-      images.push_back(task == Task::kClassify ? classified(*item.job)
-                       : task == Task::kDetect ? detected(*item.job)
-                                               : salient(*item.job));
+      add(task == Task::kClassify ? classified(*item.job)
+          : task == Task::kDetect ? detected(*item.job)
+                                  : salient(*item.job));
       any = true;
     } catch (const TooLate&) {
       throw;
@@ -286,19 +348,24 @@ HttpReply Service::run(Task task, HttpRequest& request) {
       throw;
     } catch (const Error& error) {
       if (first_error.empty()) first_error = error.what();
-      images.push_back({{"path", item.name}, {"error", error.what()}});
+      add({{"path", item.name}, {"error", error.what()}});
     }
     if (item.job && item.job->together > 0) count(*item.job);
   }
   if (!any) fail("{}", first_error);
-  return json_reply({{"schema", 1}, {"model", model.name()}, {"images", std::move(images)}});
+  reply.body += "]}";
+  return reply;
 }
 
 void Service::count(const ImageJob& job) {
   const auto* found = job.detected.get();
-  metrics_.image(
-      job.model->name(), found ? found->extractor.flops : job.result.flops,
-      found ? found->dense_flops : dense_flops(image_network(job.model->spec()), job.size));
+  if (found) {
+    metrics_.image(job.model->name(), found->extractor.flops + found->box_flops,
+                   found->dense_flops + found->dense_box_flops);
+  } else {
+    metrics_.image(job.model->name(), job.result.flops,
+                   dense_flops(image_network(job.model->spec()), job.size));
+  }
 }
 
 }  // namespace sact::serve

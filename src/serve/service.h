@@ -19,8 +19,9 @@ namespace sact::serve {
 struct ServiceLimits {
   QueueLimits queue;
   RunLimits run;
-  int threads = 0;   // that run networks; 0: all that this process may use
-  int seconds = 30;  // of a request, once it was read
+  int threads = 0;                      // that run networks; 0: all that this process may use
+  int seconds = 30;                     // of a request, once it was read
+  uint64_t reply_bytes = 256ull << 20;  // of one reply
 };
 
 class Service {
@@ -40,6 +41,7 @@ class Service {
     std::string name;
     std::string error;              // where it is none
     std::shared_ptr<ImageJob> job;  // otherwise
+    uint64_t reply_bytes = 0;       // that it may take at most
   };
 
   HttpReply routed(HttpRequest& request);
@@ -48,6 +50,10 @@ class Service {
   ServedModel& model_for(Task task, const HttpRequest& request) const;
   Item admitted(HttpFile& file, ServedModel& model, const std::shared_ptr<const Asked>& asked,
                 Clock::time_point deadline) const;
+  /// The most bytes in which a reply tells of an image.
+  uint64_t most_bytes_of(const ImageJob& job) const;
+  /// Keeps room for the reply, before there is anything of it; how much.
+  uint64_t keep_room(const HttpRequest& request, const std::vector<Item>& items) const;
   void count(const ImageJob& job);
 
   Models& models_;
@@ -63,5 +69,7 @@ class Service {
 io::Json openapi(const Models& models, const std::vector<Parameter>& parameters);
 /// The page, whole.
 std::string page();
+/// What a Content-Security-Policy calls its script.
+const char* page_script_hash();
 
 }  // namespace sact::serve

@@ -12,11 +12,11 @@ std::vector<std::byte> bytes_of(const std::string& text) {
 }
 
 std::string get(const std::string& path) {
-  return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
 std::string post(const std::string& headers, const std::string& body) {
-  return "POST /v1/classify?top=1 HTTP/1.1\r\nHost: x\r\n" + headers +
+  return "POST /v1/classify?top=1 HTTP/1.1\r\nHost: localhost\r\n" + headers +
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
@@ -39,11 +39,13 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
         post(form, part("name*=UTF-8''a; filename*=UTF-8''b%20c", "") + "--b--"),
         post("Content-Type: application/x-www-form-urlencoded\r\n", "top=1&size=32"),
         post("Content-Encoding: gzip\r\n", "x"), post("Content-Length: 7\r\n", "x"),
-        std::string("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        std::string("POST / HTTP/1.1\r\nHost: [::1]:80\r\nTransfer-Encoding: chunked\r\n\r\n"
                     "3\r\nabc\r\n1;x=y\r\nd\r\n0\r\n\r\n") +
             get("/"),
-        std::string("DELETE / HTTP/1.1\r\n\r\n"), std::string("no request\r\n\r\n"),
-        "POST / HTTP/1.1\r\nContent-Length: 99999\r\n\r\n" + std::string(100, 'y')}) {
+        std::string("DELETE / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nOrigin: http://127.0.0.1:1\r\n\r\n"),
+        std::string("no request\r\n\r\n"),
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n\r\n" +
+            std::string(100, 'y')}) {
     seeds.push_back(bytes_of(text));
   }
   return seeds;

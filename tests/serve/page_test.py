@@ -123,6 +123,14 @@ class Page(unittest.TestCase):
         self.assertEqual(self.text("result-title"), "0 objects")
         self.assertNotEqual(self.pixels(), many)
 
+    def test_the_work_of_detectors_has_that_of_their_boxes(self):
+        self.browser.run("$('model').value = 'finder'; $('model').dispatchEvent(new Event('change'))")
+        self.upload(self.picture)
+        self.assertGreater(self.browser.run("answer.box_flops"), 0)
+        work = self.browser.run("flopsText(answer.flops + answer.box_flops)")
+        self.assertTrue(self.text("flops").startswith(work + " ("), self.text("flops"))
+        self.assertEqual(self.text("dense-flops"), self.browser.run("flopsText(answer.dense_flops + answer.dense_box_flops)"))
+
     def test_a_broken_file_is_an_error_and_others_go_on(self):
         self.upload(self.broken)
         self.assertRegex(self.text("error"), r"^broken\.png: cannot be decoded")
@@ -131,6 +139,29 @@ class Page(unittest.TestCase):
         self.upload(self.picture)
         self.browser.wait("$('result').textContent.includes('gas pump')")
         self.assertEqual(self.text("error"), "")
+
+    def test_an_answer_is_shown_of_the_model_that_was_asked(self):
+        self.upload(self.picture)
+        self.settle()
+        # The answer of the first model comes when another one, with fewer blocks, is chosen.
+        self.browser.run(
+            "window.seen = []; const showIt = show; show = () => { showIt(); seen.push([model().name, answer && !!answer.top]); };"
+            "const fetchIt = fetch; let late = true; window.fetch = (...what) => { const reply = fetchIt(...what);"
+            "if (!late) return reply; late = false; return new Promise(done => setTimeout(() => done(reply), 700)); };"
+            "ask(false); $('model').value = 'finder'; $('model').dispatchEvent(new Event('change')); 0"
+        )
+        self.settle()
+        self.browser.wait("answer")
+        self.assertEqual(self.browser.run("seen"), [["finder", None], ["finder", False]])
+        self.assertEqual(self.text("error"), "")
+
+    def test_a_block_that_is_not_there_is_all_of_them(self):
+        self.upload(self.picture)
+        self.settle()
+        drawn = self.pixels()
+        self.browser.run("$('block').append(new Option('block 9', '9'))")
+        self.pick("block", "9")
+        self.assertEqual(self.pixels(), drawn)
 
     def test_several_photographs_stand_in_a_strip(self):
         self.upload(self.picture, self.picture)
@@ -156,6 +187,11 @@ class Page(unittest.TestCase):
         self.shot("camera")
         self.browser.run("$('camera').click()")
         self.browser.wait("!stream")
+
+    def test_only_the_scripts_of_the_page_run(self):
+        self.browser.run("{ const more = document.createElement('script'); more.textContent = 'window.ran = 1';"
+                         "document.body.append(more); }")  # fmt: skip
+        self.assertIsNone(self.browser.run("window.ran"))
 
     def test_a_narrow_screen_shows_everything(self):
         self.open(width=360, height=740)

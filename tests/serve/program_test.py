@@ -56,6 +56,27 @@ class Serving(unittest.TestCase):
         self.assertEqual(sent["path"], "a.png")
         self.assertEqual(len(self.ask_json("POST", "/v1/detect", PICTURE)["images"]), 1)
 
+    def test_forms_may_be_written_in_any_way(self):
+        for kind, disposition in (
+            ("multipart/form-data; boundary=b", "form-data; name=image; filename=a.png"),
+            ("multipart/form-data; boundary=b; charset=utf-8", 'form-data; filename="a.png"; name="image"'),
+            ("Multipart/Form-Data; Boundary=b", "form-data; filename*=UTF-8''a.png"),
+        ):
+            body = b"--b\r\nContent-Disposition: " + disposition.encode() + b"\r\n\r\n" + PICTURE + b"\r\n--b--\r\n"
+            sent = self.ask_json("POST", "/v1/classify", body, {"Content-Type": kind})["images"][0]
+            self.assertEqual(sent["path"], "a.png")
+
+    def test_hostile_headers_of_forms_take_no_time(self):
+        hostile = b'--b\r\nContent-Disposition: form-data; name="image' + b'";filename="";filename*=' * 330
+        body = hostile + b"\r\n\r\nx\r\n--b--\r\n"
+        start = time.monotonic()
+        for _ in range(100):
+            status = self.server.ask("POST", "/v1/classify", body, {"Content-Type": "multipart/form-data; boundary=b"})[0]
+            self.assertEqual(status, 431)
+        self.assertLess(time.monotonic() - start, 5)  # it took 9 s for each
+        body, kind = form([("a.png", PICTURE)])
+        self.assertIn("form", self.ask_json("POST", "/v1/classify", body[:-10], {"Content-Type": kind}, status=400)["error"])
+
     def test_requests_that_arrive_together_run_together(self):
         def ask(_):
             return self.ask_json("POST", "/v1/classify", PICTURE, server=server)["images"][0]
@@ -87,7 +108,7 @@ class Serving(unittest.TestCase):
         body, kind = form([(f"{i}.png", b"x") for i in range(200)])
         self.assertEqual(self.server.ask("POST", "/v1/classify", body, {"Content-Type": kind})[0], 413)
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as slow:
-            slow.sendall(b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+            slow.sendall(b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
             reply = b""
             for _ in range(40):  # a byte now and then, for longer than a request may take
                 try:
@@ -124,10 +145,10 @@ class Serving(unittest.TestCase):
     def test_no_byte_prolongs_the_time_of_a_request(self):
         for head in (
             b"POST /v1/clas",
-            b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nX-",
-            b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
-            b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n",
-            b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+            b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nX-",
+            b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n",
+            b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n",
+            b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n",
         ):
             reply, seconds = self.drip(head, 15)
             self.assertLess(seconds, 7, head)  # --timeout is 2, and 2 are given to take the reply
@@ -168,15 +189,47 @@ class Serving(unittest.TestCase):
         self.assertEqual(body, self.server.ask("GET", "/")[2])
 
     def test_heads_have_a_limit(self):
-        for head in (b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * 200000, b"GET /" + b"a" * 1000000):
+        for head in (b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"a:b\r\n" * 200000, b"GET /" + b"a" * 1000000):
             self.assertIn(b" 431 ", self.send(head)[:20])
         # Half of that is no mistake.
         many = b"".join(b"X-%d: %s\r\n" % (i, b"y" * 80) for i in range(160))
-        reply = self.send(b"GET /health HTTP/1.1\r\nConnection: close\r\n" + many + b"\r\n")
+        reply = self.send(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + many + b"\r\n")
         self.assertIn(b" 200 ", reply[:20])
 
+    def test_only_its_own_pages_may_ask_by_its_own_names(self):
+        def status(*headers, server=None, version=b"1.1"):
+            lines = b"".join(line.encode() + b"\r\n" for line in headers)
+            head = b"GET /health HTTP/" + version + b"\r\nConnection: close\r\n" + lines + b"\r\n"
+            return int(self.send(head, server=server).split()[1])
+
+        port = self.server.port
+        for host in ("localhost", f"LOCALHOST:{port}", "127.0.0.1", f"127.0.0.1:{port}", "[::1]:80"):
+            self.assertEqual(status(f"Host: {host}"), 200)
+        for host in ("example.org", f"rebound.example.org:{port}", "localhost.example.org"):
+            self.assertEqual(status(f"Host: {host}"), 421)
+        self.assertEqual(status(), 400)
+        self.assertEqual(status("Host: localhost", "Host: localhost"), 400)
+        self.assertEqual(status(version=b"1.0"), 200)
+        for own in (f"Origin: http://localhost:{port}", f"Origin: https://localhost:{port}", "Sec-Fetch-Site: same-origin",
+                    "Sec-Fetch-Site: none"):  # fmt: skip
+            self.assertEqual(status(f"Host: localhost:{port}", own), 200, own)
+        for other in ("Origin: https://example.org", "Origin: null", "Origin: http://localhost:1",
+                      f"Origin: http://127.0.0.1:{port}", "Sec-Fetch-Site: cross-site"):  # fmt: skip
+            self.assertEqual(status(f"Host: localhost:{port}", other), 403, other)
+        found = self.server.ask("POST", "/v1/classify", PICTURE, {"Origin": "https://example.org"})
+        self.assertEqual(found[0], 403)
+        with Server(self.model, "--allow-host", "sact.example.org", "--allow-host", "other") as server:
+            for host in ("sact.example.org", "Other:443", "localhost"):
+                self.assertEqual(status(f"Host: {host}", server=server), 200, host)
+            self.assertEqual(status("Host: sact.example.org", "Origin: https://sact.example.org", server=server), 200)
+            self.assertEqual(status("Host: example.org", server=server), 421)
+        with Server(self.model, "--host", "0.0.0.0") as server:
+            self.assertEqual(status("Host: example.org", server=server), 200)
+        with Server(self.model, "--host", "0.0.0.0", "--allow-host", "other") as server:
+            self.assertEqual(status("Host: example.org", server=server), 421)
+
     def test_where_a_body_ends_must_be_clear(self):
-        inner = b"GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n"
+        inner = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
         for status, headers in (
             (411, b""),
             (400, b"Content-Length: x\r\n"),
@@ -189,7 +242,7 @@ class Serving(unittest.TestCase):
             (501, b"Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n"),
         ):
             start = time.monotonic()
-            reply = self.send(b"POST /v1/classify HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n" + inner)
+            reply = self.send(b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" + inner)
             self.assertIn(b" %d " % status, reply[:20], headers)
             self.assertEqual(reply.count(b"HTTP/1.1 "), 1, headers)
             self.assertLess(time.monotonic() - start, 1.5)
@@ -198,7 +251,7 @@ class Serving(unittest.TestCase):
         start = time.monotonic()
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as client:
             try:
-                client.sendall(b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (1 << 40))
+                client.sendall(b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (1 << 40))
                 while time.monotonic() - start < 12:
                     client.sendall(b"x" * (1 << 20))
             except OSError:
@@ -208,15 +261,26 @@ class Serving(unittest.TestCase):
     def test_replies_count_as_bodies_do(self):
         body, kind = form([("a.png", PICTURE), ("b.png", PICTURE)], [("maps", 1), ("size", 1024)])
         with Server(self.model, "--max-body", "1", "--max-bodies", "1") as server:
-            status, headers, reply = server.ask("POST", "/v1/classify", body, {"Content-Type": kind})
+            reply = self.ask_json("POST", "/v1/classify", body, {"Content-Type": kind}, status=413, server=server)
+            self.assertIn("maps", reply["error"])
+            self.ask_json("POST", "/v1/classify?maps=1&size=640", PICTURE, server=server)
+            head = b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n"
+            for _ in range(10):
+                with socket.create_connection(("127.0.0.1", server.port), timeout=20) as other:
+                    other.sendall(head + b"x" * 600000)
+                    time.sleep(0.2)  # in which it should have come
+                    status, headers, reply = server.ask("POST", "/v1/classify?maps=1&size=640", PICTURE)
+                if status == 503:
+                    break
             self.assertEqual(status, 503, len(reply))
             self.assertIn(b"replies", reply)
             self.assertEqual(headers["Retry-After"], "1")
+            self.assertIn(b'{endpoint="/v1/classify",status="503"} 1\n', server.ask("GET", "/metrics")[2])
             for _ in range(50):  # what was counted is given back
                 self.ask_json("POST", "/v1/classify?maps=1", PICTURE, server=server)
 
     def test_a_body_that_is_said_to_be_too_long_is_refused_at_once(self):
-        head = b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+        head = b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
         for length in (1 << 30, 1 << 62):
             with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as client:
                 client.sendall(head % length)
@@ -226,8 +290,8 @@ class Serving(unittest.TestCase):
 
     def test_a_body_that_nobody_wants_is_no_request(self):
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=20) as client:
-            inner = b"GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n"
-            client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(inner) + inner)
+            inner = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(inner) + inner)
             client.shutdown(socket.SHUT_WR)
             reply = b""
             while part := client.recv(4096):
@@ -236,12 +300,16 @@ class Serving(unittest.TestCase):
 
     def test_other_methods_are_refused(self):
         for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
-            self.assertEqual(self.server.ask(method, "/v1/classify", b"x" * 1000)[0], 405)
+            status, headers, _ = self.server.ask(method, "/v1/classify", b"x" * 1000)
+            self.assertEqual((status, headers["Allow"]), (405, "POST"))
+            status, headers, _ = self.server.ask(method, "/health", b"x" * 1000)
+            self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"))
+            self.assertEqual(self.server.ask(method, "/none")[0], 404)
 
     def test_slow_clients_do_not_hold_its_end_up(self):
         server = Server(self.model, "--timeout", "60")
-        heads = [b"POST /v1/cl", b"POST / HTTP/1.1\r\nHost: x\r\nX-", b"",
-                 b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"] * 3  # fmt: skip
+        heads = [b"POST /v1/cl", b"POST / HTTP/1.1\r\nHost: localhost\r\nX-", b"",
+                 b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"] * 3  # fmt: skip
         with concurrent.futures.ThreadPoolExecutor(len(heads)) as pool:
             slow = [pool.submit(self.drip, head, 20, server, b"X" if head else b"") for head in heads]
             time.sleep(0.5)
@@ -286,7 +354,7 @@ class Serving(unittest.TestCase):
                 deaf.setblocking(False)
                 try:
                     for _ in range(3000):
-                        deaf.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                        deaf.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 except BlockingIOError:
                     pass
                 for _ in range(100):
@@ -317,7 +385,7 @@ class Serving(unittest.TestCase):
             self.assertLess(server.most_memory() - before, 100 << 20)
 
     def test_bodies_have_a_limit_in_all(self):
-        head = b"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (3 << 20)
+        head = b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (3 << 20)
         with Server(self.model, "--max-body", "4", "--max-bodies", "8") as server:
             clients = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(4)]
             replies = []
@@ -406,6 +474,7 @@ class Serving(unittest.TestCase):
             (["no/such/model"], "no/such/model"),
             ([self.model, self.model], "two models"),
             ([self.model, "--port", self.server.port], "cannot listen"),
+            ([self.model, "--allow-host", "http://x"], "--allow-host"),
             ([self.model, "--host", "203.0.113.7", "--port", "0"], "cannot listen"),
         ]:
             run = subprocess.run([PROGRAM, "serve", *map(str, arguments)], capture_output=True, text=True, timeout=30)

@@ -21,7 +21,7 @@ def rude_request(chance, number):
     body, kind = form([("a.png", PICTURE[:3000])], [("top", 2)])
     if number % 3 == 0:
         body, kind = PICTURE[:3000], "image/png"
-    head = (f"POST /v1/classify HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n"
+    head = (f"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
             f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n")  # fmt: skip
     sent = bytearray(head.encode() + body)
     for _ in range(chance.randrange(1, 30)):
@@ -35,11 +35,11 @@ def rude_request(chance, number):
     if number % 5 == 0:
         sent = sent[: chance.randrange(len(sent) + 1)]
     if number % 50 == 1:
-        sent = b"GET / HTTP/1.1\r\nX: " + b"y" * 100000 + b"\r\n\r\n"
+        sent = b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 100000 + b"\r\n\r\n"
     if number % 50 == 2:
-        sent = b"GET / HTTP/1.1\r\n" + b"".join(b"X%d: y\r\n" % i for i in range(2000)) + b"\r\n"
+        sent = b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"".join(b"X%d: y\r\n" % i for i in range(2000)) + b"\r\n"
     if number % 50 == 3:
-        sent = b"POST /v1/classify HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffff\r\n" + b"x" * 1000
+        sent = b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffff\r\n" + b"x" * 1000
     return bytes(sent), number % 500 == 7
 
 

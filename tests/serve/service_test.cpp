@@ -1,6 +1,7 @@
 // What the service answers, without sockets.
 #include "serve/service.h"
 
+#include <array>
 #include <set>
 #include <thread>
 
@@ -114,8 +115,15 @@ TEST_F(Services, MistakesAreNamedWithTheirStatus) {
       std::string::npos);
   EXPECT_NE(error_of(post("classify", {{"", picture_}}, {{"toop", "1"}}), 400).find("toop"),
             std::string::npos);
-  error_of(get("/v1/classify"), 405);
-  error_of(service_.answer({"POST", "/health", {}, {}}), 405);
+  for (const auto& [method, path, allowed] :
+       std::vector<std::array<const char*, 3>>{{"GET", "/v1/classify", "POST"},
+                                               {"PUT", "/v1/detect", "POST"},
+                                               {"POST", "/health", "GET, HEAD"}}) {
+    const HttpReply reply = service_.answer({method, path, {}, {}});
+    error_of(reply, 405);
+    EXPECT_EQ(reply.headers.front().first, "Allow");
+    EXPECT_EQ(reply.headers.front().second, allowed);
+  }
   for (const char* path :
        {"/etc/passwd", "/../etc/passwd", "/v1/none", "/v1/../health", "//", "/page.html"}) {
     error_of(get(path), 404);
@@ -200,6 +208,79 @@ TEST_F(Services, ParametersWithoutEffectAreRefused) {
             std::string::npos);
 }
 
+/// Where a value is not as its schema says; empty: nowhere.
+std::string misfit(const Json& value, const Json& schema, const std::string& at = "reply") {
+  if (schema.contains("oneOf")) {
+    std::string all;
+    int fitting = 0;
+    for (const Json& one : schema["oneOf"]) {
+      const std::string wrong = misfit(value, one, at);
+      fitting += wrong.empty();
+      all += wrong + "; ";
+    }
+    return fitting == 1 ? "" : all;
+  }
+  if (value.is_null()) return schema.value("nullable", false) ? "" : at + " is null";
+  const std::string type = schema["type"];
+  const bool right = type == "object"    ? value.is_object()
+                     : type == "array"   ? value.is_array()
+                     : type == "string"  ? value.is_string()
+                     : type == "boolean" ? value.is_boolean()
+                     : type == "integer" ? value.is_number_integer()
+                                         : type == "number" && value.is_number();
+  if (!right) return at + " is no " + type;
+  if (schema.contains("enum") &&
+      std::count(schema["enum"].begin(), schema["enum"].end(), value) == 0) {
+    return at + " is none of its enum";
+  }
+  std::string wrong;
+  if (type == "array") {
+    for (const Json& one : value)
+      wrong = wrong.empty() ? misfit(one, schema["items"], at + "[]") : wrong;
+  } else if (schema.contains("properties")) {
+    for (const Json& name : schema["required"]) {
+      if (!value.contains(name.get<std::string>())) return at + " lacks " + name.get<std::string>();
+    }
+    for (const auto& [name, one] : value.items()) {
+      if (!schema["properties"].contains(name)) return at + " has " + name;
+      if (wrong.empty()) wrong = misfit(one, schema["properties"][name], at + "." + name);
+    }
+  }
+  return wrong;
+}
+
+TEST_F(Services, RepliesAreAsTheDescriptionSays) {
+  const Json paths = json_of(get("/openapi.json"))["paths"];
+  const auto schema_of = [&](const std::string& path, const char* method, const char* status) {
+    return paths[path][method]["responses"][status]["content"]["application/json"]["schema"];
+  };
+  for (const char* path : {"/health", "/v1/models", "/openapi.json"}) {
+    EXPECT_EQ(misfit(json_of(get(path)), schema_of(path, "get", "200")), "") << path;
+  }
+  for (const auto& [task, parameters] :
+       std::vector<std::pair<std::string, std::multimap<std::string, std::string>>>{
+           {"classify", {}},
+           {"classify", {{"maps", "1"}, {"dense", "1"}}},
+           {"detect", {}},
+           {"detect", {{"maps", "1"}, {"dense", "1"}}},
+           {"saliency", {}},
+           {"saliency", {{"model", "finder"}}}}) {
+    const Json reply = json_of(post(task, {{"", picture_}, {"", "no picture"}}, parameters));
+    EXPECT_EQ(misfit(reply, schema_of("/v1/" + task, "post", "200")), "") << task;
+    const Json error = json_of(post(task, {}, parameters), 400);
+    EXPECT_EQ(misfit(error, schema_of("/v1/" + task, "post", "400")), "") << task;
+    std::set<std::string> statuses;
+    for (const auto& [status, what] : paths["/v1/" + task]["post"]["responses"].items())
+      statuses.insert(status);
+    const std::set<std::string> right = {"200", "400", "403", "404", "405", "408", "411", "413",
+                                         "415", "416", "421", "431", "500", "501", "503", "504"};
+    EXPECT_EQ(statuses, right);
+  }
+  EXPECT_NE(
+      misfit({{"status", 1}, {"models", 1}, {"waiting", 0}}, schema_of("/health", "get", "200")),
+      "");
+}
+
 TEST_F(Services, TheDescriptionIsOfWhatThereIs) {
   const Json api = json_of(get("/openapi.json"));
   EXPECT_EQ(api["openapi"], "3.0.3");
@@ -255,8 +336,90 @@ TEST_F(Services, HealthMetricsAndPage) {
   for (const char* elsewhere : {"http://", "https://", "src=\"//", "@import"}) {
     EXPECT_EQ(page.body.find(elsewhere), std::string::npos) << elsewhere;
   }
+  const auto policy =
+      std::find_if(page.headers.begin(), page.headers.end(),
+                   [](const auto& header) { return header.first == "Content-Security-Policy"; });
+  ASSERT_NE(policy, page.headers.end());
+  EXPECT_NE(policy->second.find("script-src 'sha256-"), std::string::npos) << policy->second;
   service_.drain();
   EXPECT_EQ(get("/health").status, 503);
+}
+
+TEST_F(Services, RoomForAReplyIsKeptBeforeItIsThere) {
+  const std::string name(500, '\1');
+  for (const auto& [task, parameters] :
+       std::vector<std::pair<std::string, std::multimap<std::string, std::string>>>{
+           {"classify", {}},
+           {"classify", {{"maps", "1"}, {"size", "512"}, {"top", "1000"}}},
+           {"classify", {{"maps", "1"}, {"whole", "1"}, {"halting_shift", "-30"}}},
+           {"detect", {{"maps", "1"}, {"score", "0"}}},
+           {"saliency", {{"size", "256"}, {"center_weight", "1000"}}},
+           {"saliency", {{"model", "finder"}}}}) {
+    uint64_t kept = 0;
+    HttpRequest request{
+        "POST", "/v1/" + task, parameters, {{name, picture_}, {name, "no picture"}}};
+    request.keep = [&](uint64_t bytes) {
+      kept = bytes;
+      return true;
+    };
+    const HttpReply reply = service_.answer(request);
+    ASSERT_EQ(reply.status, 200) << reply.body;
+    EXPECT_LE(reply.body.size(), kept) << task;
+    EXPECT_LT(kept, 3 * reply.body.size() + 60'000) << task;
+
+    request.keep = [](uint64_t) { return false; };
+    EXPECT_NE(error_of(service_.answer(request), 503).find("replies"), std::string::npos);
+  }
+  EXPECT_NE(get("/metrics").body.find("sact_images_total{model=\"adaptive\"} 4\n"),
+            std::string::npos)
+      << "what is refused is not run";
+}
+
+TEST_F(Services, RepliesThatCanNeverFitAreTooLarge) {
+  ServiceLimits small = limits();
+  small.reply_bytes = 1 << 20;
+  Service service(*models_, small);
+  const std::vector<HttpFile> files(2, {"", picture_});
+  const HttpReply reply =
+      service.answer({"POST", "/v1/classify", {{"maps", "1"}, {"size", "1024"}}, files});
+  EXPECT_NE(error_of(reply, 413).find("maps"), std::string::npos);
+  EXPECT_EQ(service.answer({"POST", "/v1/classify", {{"maps", "1"}}, files}).status, 200);
+  // What no network is run on is a mistake of its own.
+  EXPECT_EQ(service.answer({"POST", "/v1/saliency", {{"size", "1024"}}, {{"", picture_}}}).status,
+            400);
+}
+
+/// The sum of all values of one metric.
+double sum_of(const std::string& metrics, const std::string& name) {
+  double sum = 0;
+  for (size_t at = metrics.find("\n" + name); at != std::string::npos;
+       at = metrics.find("\n" + name, at + 1)) {
+    sum += std::stod(metrics.substr(metrics.find(' ', at)));
+  }
+  return sum;
+}
+
+TEST_F(Services, EveryRequestIsCountedOnce) {
+  json_of(post("classify", {{"", picture_}}));
+  error_of(get("/none"), 404);
+  error_of(get("/v1/classify"), 405);
+  error_of(post("classify", {{"", "no picture"}}), 400);
+  service_.refuse(413);
+  const std::string metrics = get("/metrics").body;
+  EXPECT_EQ(sum_of(metrics, "sact_requests_total{"), 5);
+  EXPECT_EQ(sum_of(metrics, "sact_request_seconds_count"), 4) << "a refusal takes no time";
+  EXPECT_NE(metrics.find("{endpoint=\"other\",status=\"404\"} 1\n"), std::string::npos) << metrics;
+}
+
+TEST_F(Services, WorkOfDetectorsHasThatOfTheirBoxes) {
+  const Json found = json_of(post("detect", {{"", picture_}}))["images"][0];
+  const auto sum = [&](const char* one, const char* other) {
+    return double(found[one].get<int64_t>() + found[other].get<int64_t>());
+  };
+  EXPECT_GT(found["box_flops"], 0);
+  const std::string metrics = get("/metrics").body;
+  EXPECT_EQ(sum_of(metrics, "sact_flops_total{"), sum("flops", "box_flops"));
+  EXPECT_EQ(sum_of(metrics, "sact_dense_flops_total{"), sum("dense_flops", "dense_box_flops"));
 }
 
 }  // namespace
