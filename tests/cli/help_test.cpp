@@ -223,8 +223,8 @@ TEST_F(Generated, EveryCommandHasJsonAndQuiet) {
 }
 
 TEST(CliHelp, OptionsThatWouldDoNothingAreNotOffered) {
-  for (const char* command : {"new", "info", "export", "synth", "coco-eval", "table", "doctor",
-                              "saliency center"}) {
+  for (const char* command :
+       {"new", "info", "export", "synth", "coco-eval", "table", "doctor", "saliency center"}) {
     EXPECT_FALSE(options_of(help_of(command)).count("--device")) << command;
   }
   for (const char* command : {"new", "info", "synth"}) {
