@@ -161,7 +161,10 @@ bool is_loopback(socket_t socket) {
   } address = {};
   socklen_t size = sizeof address;
   if (::getsockname(socket, &address.any, &size) != 0) return false;
-  if (address.any.sa_family == AF_INET6) return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
+  if (address.any.sa_family == AF_INET6) {
+    const in6_addr& v6 = address.v6.sin6_addr;
+    return IN6_IS_ADDR_LOOPBACK(&v6) || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+  }
   return address.any.sa_family == AF_INET && ntohl(address.v4.sin_addr.s_addr) >> 24 == 127;
 }
 
