@@ -7,6 +7,7 @@ starts a server and sends COUNT (10000) such requests, while another client asks
 
 import pathlib
 import random
+import signal
 import socket
 import sys
 import tempfile
@@ -100,6 +101,10 @@ def main():
             print(f"{count} rude requests in {time.perf_counter() - start:.0f} s; meanwhile {len(times)} others, "
                   f"median {1000 * times[len(times) // 2]:.1f} ms, worst {1000 * times[-1]:.1f} ms, refused: {wrong or 'none'}")  # fmt: skip
             print(f"MiB of memory after each tenth: {', '.join(memory)}")
+            server.process.send_signal(signal.SIGTERM)
+            said = server.process.communicate(timeout=60)[1]  # what sanitizers find is said at the end
+        if server.process.returncode != 0 or wrong:
+            sys.exit(f"it ended with status {server.process.returncode}\n{said}")
         print("it ended as asked")
 
 
