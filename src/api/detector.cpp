@@ -19,7 +19,9 @@ const LoadedDetector& detector_of(const ModelState& model) {
 }
 
 void check_wanted(const DetectOptions& wanted) {
-  if (!std::isfinite(wanted.score)) fail("score is not a number");
+  if (!(wanted.score >= 0 && wanted.score <= 1)) {
+    fail("score is {}: a number from 0 to 1 is needed", wanted.score);
+  }
   if (wanted.most < 0) fail("most is {}: 0 or more is needed", wanted.most);
   if (wanted.boxes < 0 || wanted.boxes > detect::kMostBoxes) {
     fail("boxes is {}: 1 to {} are possible, and 0 for the model's own number", wanted.boxes,

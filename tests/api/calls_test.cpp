@@ -231,8 +231,8 @@ TEST_F(LibraryDetector, MessagesAreNotInTheWordsOfOneLanguage) {
     expect_neutral(word, [&, &saliency = saliency] { session.saliency_map(image, saliency); });
   }
   for (const auto& [word, wanted] :
-       {std::pair("score", DetectOptions{NAN, 1}), std::pair("most", DetectOptions{0, -1}),
-        std::pair("boxes", DetectOptions{0, 1, -1})}) {
+       {std::pair("score", DetectOptions{NAN, 1}), std::pair("score", DetectOptions{30, 1}),
+        std::pair("most", DetectOptions{0, -1}), std::pair("boxes", DetectOptions{0, 1, -1})}) {
     expect_neutral(word, [&, &wanted = wanted] { detector.detect(image, wanted); });
   }
   expect_neutral("make a detector of it", [&] { Session{finder}; });
