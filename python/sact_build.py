@@ -9,6 +9,7 @@ import base64
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -49,9 +50,16 @@ def _run(*command):
         raise SystemExit(f"{finished.stdout}\nfailed: {' '.join(map(str, command))}")
 
 
+def _generator(folder):
+    """Ninja where it is: nothing else asks for make, so it may be missing. A folder keeps its own."""
+    if "CMAKE_GENERATOR" in os.environ or (folder / "CMakeCache.txt").exists() or not shutil.which("ninja"):
+        return []
+    return ["-G", "Ninja"]
+
+
 def _build(folder):
     _run(
-        "cmake", "-S", ROOT, "-B", folder,
+        "cmake", "-S", ROOT, "-B", folder, *_generator(folder),
         "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF", "-DSACT_CLI=OFF", "-DSACT_INSTALL=OFF",
         "-DSACT_PYTHON=ON", f"-DSACT_PYTHON_INTERPRETER={sys.executable}",
     )  # fmt: skip
