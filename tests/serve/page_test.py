@@ -106,11 +106,15 @@ class Page(unittest.TestCase):
         self.browser.wait(f"answer && answer.flops === {usual}")
         self.assertEqual(self.text("dial-value"), "as trained")
 
-    def test_a_model_without_a_curve_has_a_shift(self):
+    def test_a_model_without_a_curve_has_a_limit(self):
         self.upload(self.picture)
         usual = self.browser.run("answer.flops")
-        self.pick("dial", "3")
+        share = self.browser.run("answer.flops / answer.dense_flops")
+        self.assertAlmostEqual(float(self.browser.run("$('dial').value")), share, delta=0.006)
+        limit = round(0.9 * share, 2)
+        self.pick("dial", str(limit))
         self.browser.wait(f"answer && answer.flops < {usual}")
+        self.assertLessEqual(self.browser.run("answer.flops / answer.dense_flops"), limit)
 
     def test_objects_have_boxes(self):
         self.browser.run("$('model').value = 'finder'; $('model').dispatchEvent(new Event('change'))")
