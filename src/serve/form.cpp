@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "serve/words.h"
 
 namespace sact::serve {
 namespace {
@@ -25,10 +26,6 @@ std::string_view cut(std::string_view& text, std::string_view mark) {
   const std::string_view before = text.substr(0, at);
   text.remove_prefix(at == text.npos ? text.size() : at + mark.size());
   return before;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 struct WithoutCase {

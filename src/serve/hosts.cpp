@@ -1,17 +1,12 @@
 #include "serve/hosts.h"
 
-#include <strings.h>
-
 #include <algorithm>
 
 #include "base/error.h"
+#include "serve/words.h"
 
 namespace sact::serve {
 namespace {
-
-bool same_word(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 /// "name" of "name:80", "[::1]" of "[::1]:80"; empty where that is none.
 std::string_view name_of(std::string_view host) {

@@ -1,7 +1,6 @@
 // libsact_http.so: HTTP on sockets, by cpp-httplib.
 #include <httplib.h>
 #include <netinet/in.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "serve/hosts.h"
 #include "serve/http.h"
 #include "serve/http_stream.h"
+#include "serve/words.h"
 
 namespace sact::serve {
 namespace {
@@ -118,10 +118,6 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool same_word(const std::string& a, const char* b) {
-  return ::strcasecmp(a.c_str(), b) == 0;
-}
-
 /// Another server before this one must see the same bodies, or a part of one would be a request.
 bool is_ambiguous(const httplib::Request& request) {
   const size_t lengths = request.get_header_value_count("Content-Length");
@@ -134,22 +130,25 @@ bool is_ambiguous(const httplib::Request& request) {
   });
 }
 
+/// Whether a request has such a header for which `is_it` is true.
+template <typename Is>
+bool any_header(const httplib::Request& request, const char* name, const Is& is_it) {
+  const auto [first, last] = request.headers.equal_range(name);
+  return std::any_of(first, last, [&](const auto& header) { return is_it(header.second); });
+}
+
 /// httplib would unpack bodies, which nothing here limits.
 bool is_packed(const httplib::Request& request) {
-  const auto [first, last] = request.headers.equal_range("Content-Encoding");
-  return std::any_of(first, last,
-                     [](const auto& header) { return !same_word(header.second, "identity"); });
+  return any_header(request, "Content-Encoding",
+                    [](const std::string& coding) { return !same_word(coding, "identity"); });
 }
 
 /// Whether a page of another site has made the browser ask.
 bool is_from_elsewhere(const httplib::Request& request, const std::string& host) {
-  const auto any = [&](const char* name, const auto& is_it) {
-    const auto [first, last] = request.headers.equal_range(name);
-    return std::any_of(first, last, [&](const auto& header) { return is_it(header.second); });
-  };
-  return any("Origin", [&](const std::string& origin) { return !is_own_page(origin, host); }) ||
-         any("Sec-Fetch-Site",
-             [](const std::string& site) { return same_word(site, "cross-site"); });
+  return any_header(request, "Origin",
+                    [&](const std::string& origin) { return !is_own_page(origin, host); }) ||
+         any_header(request, "Sec-Fetch-Site",
+                    [](const std::string& site) { return same_word(site, "cross-site"); });
 }
 
 /// Whether only this machine can reach what listens here.
